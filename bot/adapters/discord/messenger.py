@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
-from datetime import datetime
 from functools import partial
 
 import discord
@@ -55,8 +54,8 @@ _AUTHENTICATION_FAILED, _SHARDING_REQUIRED = 4004, 4011
 class DiscordMessenger:
     """One bot account, in every server it was invited to and in direct messages.
 
-    `sleep` waits between tries, `begun` is when the process started. With `shares_shards` it receives the events of the
-    shards that it is told to `hold`; it posts to every server and person all the same.
+    `sleep` waits between tries. With `shares_shards` it receives the events of the shards that it is told to `hold`; it
+    posts to every server and person all the same.
     """
 
     platform = PLATFORM
@@ -70,7 +69,6 @@ class DiscordMessenger:
         new_id: NewId,
         queries: ConversationQueries,
         sleep: Sleep = asyncio.sleep,
-        begun: datetime | None = None,
         shares_shards: bool = False,
     ) -> None:
         self._held_shards = HeldShards() if shares_shards else None
@@ -79,7 +77,7 @@ class DiscordMessenger:
         self._new_id = new_id
         self._queries = queries
         self._sleep = sleep
-        self._begun = begun or clock()
+        self._started_at = clock()
         self._context: HandlerContext | None = None
         self._logged_in = asyncio.Event()
         self._closed = asyncio.Event()
@@ -188,7 +186,7 @@ class DiscordMessenger:
                 streams=self._settings.answers == "stream",
                 long_answers=self._settings.long_answers,
             ),
-            stale_progress_lines=StaleProgressLines(client, rest, self._clock, begun=self._begun),
+            stale_progress_lines=StaleProgressLines(client, rest, self._clock, started_at=self._started_at),
             working=TypingIndicator(client, rest, new_id=self._new_id),
             queries=self._queries,
             clock=self._clock,

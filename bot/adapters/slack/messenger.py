@@ -78,8 +78,8 @@ def _log_the_end(why: str) -> None:
 class SlackMessenger(Lookups):
     """One Slack workspace, by one bot token.
 
-    `sleep` waits for rate limits, `begun` is when the process started. `on_end` is called with
-    the reason when the token no longer works. `installer` is the person who installed the app, if known.
+    `sleep` waits for rate limits, `started_at` is when the process started. `on_end` is called with the reason
+    when the token no longer works. `installer` is the person who installed the app, if known.
     """
 
     platform = "slack"
@@ -92,7 +92,7 @@ class SlackMessenger(Lookups):
         clock: Clock,
         queries: ConversationQueries,
         sleep: Sleep = asyncio.sleep,
-        begun: datetime | None = None,
+        started_at: datetime | None = None,
         on_end: Callable[[str], None] | None = None,
         installer: str = "",
     ) -> None:
@@ -116,7 +116,7 @@ class SlackMessenger(Lookups):
         super().__init__(web, Threads(web, clock), Names(partial(name_of, web), clock))
         self._status = Status(self._web)
         self._files = Files(self._web, api_url=settings.api_url)
-        self._poster = Poster(self._web, self._threads, begun=begun or clock(), sleep=sleep)
+        self._poster = Poster(self._web, self._threads, started_at=started_at or clock(), sleep=sleep)
         self._streamer = Streamer(self._web, self._threads)
 
     @property

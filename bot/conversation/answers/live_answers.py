@@ -26,8 +26,6 @@ log = logging.getLogger(__name__)
 FIRST_CHARACTERS = 24
 """The shortest partial answer that is shown."""
 
-Sleep = Callable[[float], Awaitable[None]]
-
 _OPEN = re.compile(r"<|&(?:lt\b|#0*60\b|#x0*3c\b);?|\]\(", re.IGNORECASE)
 _CLOSED = re.compile(r">|&(?:gt\b|#0*62\b|#x0*3e\b);?|\)|\n", re.IGNORECASE)
 
@@ -45,11 +43,8 @@ def certain(text: str) -> str:
 class LiveAnswer:
     """One answer, shown while it is written."""
 
-    def __init__(
-        self, messenger: StreamsAnswers, message: BotMessage, clean: Callable[[str], Awaitable[str]], sleep: Sleep
-    ) -> None:
-        self._messenger, self._message = messenger, message
-        self._clean, self._sleep = clean, sleep
+    def __init__(self, messenger: StreamsAnswers, message: BotMessage, clean: Callable[[str], Awaitable[str]]) -> None:
+        self._messenger, self._message, self._clean = messenger, message, clean
         self._latest, self._shown = "", ""
         self._is_new = asyncio.Event()
         self._showing = asyncio.Lock()
@@ -93,14 +88,14 @@ class LiveAnswer:
             except MessengerError as error:
                 log.info("answer %s is not streamed: %s", self._message.run_id, error)
                 return
-            await self._sleep(self._messenger.pace_s)
+            await asyncio.sleep(self._messenger.pace_s)
 
 
 class LiveAnswers:
     """Shows answers while they are written, on the platforms that can."""
 
-    def __init__(self, memory: Memory, executor: Executor, sleep: Sleep = asyncio.sleep) -> None:
-        self._memory, self._executor, self._sleep = memory, executor, sleep
+    def __init__(self, memory: Memory, executor: Executor) -> None:
+        self._memory, self._executor = memory, executor
 
     @asynccontextmanager
     async def of(self, messenger: Messenger, incoming: Incoming, run_id: str) -> AsyncIterator[LiveAnswer | None]:
@@ -123,7 +118,7 @@ class LiveAnswers:
             reply_to=incoming.message_id,
         )
         redacted = self._executor.as_async(self._memory.core.redactor.text)
-        live_answer = LiveAnswer(messenger, message, redacted, self._sleep)
+        live_answer = LiveAnswer(messenger, message, redacted)
         try:
             yield live_answer
         finally:

@@ -140,12 +140,12 @@ _NEWEST = 100
 
 
 class StaleProgressLines:
-    """Removes progress lines of killed processes, once in each channel. `begun` is when this process started."""
+    """Removes progress lines of killed processes, once in each channel. `started_at` is when this process started."""
 
-    def __init__(self, client: Client, rest: Rest, clock: Clock, *, begun: datetime) -> None:
+    def __init__(self, client: Client, rest: Rest, clock: Clock, *, started_at: datetime) -> None:
         self._client = client
         self._rest = rest
-        self._begun = begun
+        self._started_at = started_at
         self._seen: TTLCache[int, bool, datetime] = TTLCache(_MOST_CHANNELS, timedelta(days=1), clock)
 
     async def take_away(self, channel: int) -> None:
@@ -156,7 +156,11 @@ class StaleProgressLines:
         where, what = self._client.get_partial_messageable(channel), f"reading channel {channel}"
         try:
             for message in await self._rest.all_of(what, lambda: where.history(limit=_NEWEST), again=False):
-                if message.author.id == self._client.me and message.created_at < self._begun and is_stop_line(message):
+                if (
+                    message.author.id == self._client.me
+                    and message.created_at < self._started_at
+                    and is_stop_line(message)
+                ):
                     await self._rest(f"taking a line away in channel {channel}", message.delete)
         except MessengerError as error:
             if code_of(error) != UNKNOWN_MESSAGE:

@@ -78,7 +78,7 @@ class SlackWorkspaces:
         self._clock = clock
         self._queries = queries
         self._sleep = sleep
-        self._begun = clock()
+        self._started_at = clock()
         self._ended = asyncio.Event()
         self._running: asyncio.Task[Any] | None = None
         self._connections = Connections()
@@ -220,7 +220,7 @@ class SlackWorkspaces:
             clock=self._clock,
             queries=self._queries,
             sleep=self._sleep,
-            begun=self._begun,
+            started_at=self._started_at,
             on_end=on_end,
             installer=installed.installer,
         )

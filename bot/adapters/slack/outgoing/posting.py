@@ -19,12 +19,12 @@ _MAIN_TEXT_LIMIT = 39_000
 
 
 class Poster:
-    """Posts to everybody in a conversation or thread. `begun` is when this process started."""
+    """Posts to everybody in a conversation or thread. `started_at` is when this process started."""
 
-    def __init__(self, web: Web, threads: Threads, *, begun: datetime, sleep: Sleep) -> None:
+    def __init__(self, web: Web, threads: Threads, *, started_at: datetime, sleep: Sleep) -> None:
         self._web = web
         self._threads = threads
-        self._begun = begun
+        self._started_at = started_at
         self._sleep = sleep
         self._doubtful: set[tuple[str, int]] = set()
         """Parts that may have been posted, by run and number, until a look-up tells."""
@@ -50,7 +50,7 @@ class Poster:
         stamp = timestamp_in(message.reply_to)
         if message.may_be_posted:
             return bool(message.run_id)
-        return bool(message.run_id and stamp) and time_of(stamp) < self._begun
+        return bool(message.run_id and stamp) and time_of(stamp) < self._started_at
 
     async def posted_before(self, message: BotMessage) -> str:
         """The time stamp of the message if an earlier process or try posted it, else empty.

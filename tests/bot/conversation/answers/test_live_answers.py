@@ -155,7 +155,7 @@ async def test_an_edited_question_takes_away_what_was_shown() -> None:
     async def same(said: str) -> str:
         return said
 
-    live_answer = LiveAnswer(messenger, told, same, asyncio.sleep)
+    live_answer = LiveAnswer(messenger, told, same)
     live_answer.update(f"{LONG} and so on")
     await messenger.has_partial.wait()
     await live_answer.end()
