@@ -72,7 +72,7 @@ class Messenger(Protocol):
     def split(self, text: str) -> list[str]:
         """Split a text into parts within the platform's limit, without breaking code fences, links or emoji."""
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """How a person types one of the bot's commands here: `undo` is `/undo` at the terminal."""
 
     async def post(self, message: BotMessage) -> MessageRef:

@@ -202,6 +202,6 @@ def slash_command(text: str) -> ParsedCommand:
     return ParsedCommand(name.lower().rstrip(":") or "help", argument.strip())
 
 
-def spelled(bot_name: str, command: str) -> str:
+def after_mention(bot_name: str, command: str) -> str:
     """How to type a command after a mention, which works everywhere, also in threads."""
     return f"@{bot_name} {command}:" if command == CORRECT else f"@{bot_name} {command}"

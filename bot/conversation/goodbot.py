@@ -227,7 +227,7 @@ class Goodbot:
         if await self._feedback.explain_feedback(messenger, event):
             return
         is_short = len(text) <= LONGEST and "?" not in text
-        if is_short and (choice := await self._choices_in_words.read(event, text, messenger.spell)):
+        if is_short and (choice := await self._choices_in_words.read(event, text, messenger.how_to_type)):
             await (notify(messenger, event, choice) if isinstance(choice, str) else self._on_choice(messenger, choice))
             return
         incoming = Incoming(
@@ -351,10 +351,10 @@ class Goodbot:
     # Commands -------------------------------------------------------------------------------------------------
 
     async def _on_command(self, messenger: Messenger, event: PersonCommand) -> None:
-        reply = await self._commands.run(event, messenger.spell)
+        reply = await self._commands.run(event, messenger.how_to_type)
         self._answering.in_words.after_command(event, is_asked=any(choice.is_danger for choice in reply.choices))
         async with self._restate_notices.news(event.scope) as lessons:
-            news = f"\n\n{need_questions(len(lessons), messenger.spell('restate'))}" if lessons else ""
+            news = f"\n\n{need_questions(len(lessons), messenger.how_to_type('restate'))}" if lessons else ""
             message = replace(notice(event.scope, reply.text + news), choices=reply.choices, people=reply.people)
             if reply.attachment is not None:
                 await messenger.hand_over(message, reply.attachment)
@@ -372,14 +372,14 @@ class Goodbot:
             return
         if chosen.message is not None:
             self.conversations.enqueue(messenger, chosen.message)
-        elif reply := reply_to_choice(chosen, messenger.spell):
+        elif reply := reply_to_choice(chosen, messenger.how_to_type):
             await notify(messenger, event, reply)
         for run_id in chosen.changed_runs:
             await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
 
     async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
         """Handle the author's answer to the question whether their message was feedback."""
-        settled = await self._answering.in_words.choose(event, messenger.spell)
+        settled = await self._answering.in_words.choose(event, messenger.how_to_type)
         if settled is None:
             await notify(messenger, event, NO_SUCH_QUESTION)
             return
@@ -395,6 +395,6 @@ class Goodbot:
         try:
             async with self._restate_notices.news(event.scope) as lessons:
                 if lessons:
-                    await notify(messenger, event, need_questions(len(lessons), messenger.spell("restate")))
+                    await notify(messenger, event, need_questions(len(lessons), messenger.how_to_type("restate")))
         except MessengerError as error:
             log.info("an author is told later that lessons need a question: %s", error)

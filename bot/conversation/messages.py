@@ -9,7 +9,7 @@ from memory.rules.audience import visibility_of
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import UsedLesson
 
-Spell = Callable[[str], str]
+HowToType = Callable[[str], str]
 """How a person types a command on the present platform."""
 
 
@@ -99,38 +99,38 @@ def lesson_line(used: UsedLesson, reader: Scope | None = None, *, is_known: bool
     return f"“{about}” ({match}{whose}{known})"
 
 
-def lesson_saved(lesson: Episode, spell: Spell, action: str = "") -> str:
+def lesson_saved(lesson: Episode, how_to_type: HowToType, action: str = "") -> str:
     """The confirmation of a lesson or correction: for whom it counts now, and how it may count for others.
 
     `action` is the tool that it names, if any.
     """
-    saved = _reach_of_saved(lesson, spell)
+    saved = _reach_of_saved(lesson, how_to_type)
     if not action or lesson.quarantine or not lesson.verdicts.personal.is_validated:
         return saved
     return f"Next time I will use `{shown_line(action, 40)}` for that. {saved}"
 
 
-def _reach_of_saved(lesson: Episode, spell: Spell) -> str:
+def _reach_of_saved(lesson: Episode, how_to_type: HowToType) -> str:
     if lesson.quarantine:
         return held_back(lesson)
     is_private = visibility_of(lesson) is Visibility.DIRECT
     if lesson.verdicts.workspace.is_validated:
-        return _saved("a lesson for the whole workspace", spell)
+        return _saved("a lesson for the whole workspace", how_to_type)
     if lesson.verdicts.channel.is_validated and not is_private:
-        return _saved(f"a lesson for everybody in {lesson.place or 'this channel'}", spell)
+        return _saved(f"a lesson for everybody in {lesson.place or 'this channel'}", how_to_type)
     if not lesson.verdicts.personal.is_validated:
         if is_private:
             return "Thank you, but I take no lessons from guests."
         return "Thank you. What a guest teaches counts when a teacher approves it."
     if is_private:
-        return _saved("your lesson; it was said in private, so nobody else gets it", spell)
+        return _saved("your lesson; it was said in private, so nobody else gets it", how_to_type)
     if lesson.verdicts.proposed is Verdict.SUCCESS:
-        return _saved("your lesson; for others here it is a proposal until somebody else approves it", spell)
-    return _saved("your lesson; others get it when a teacher approves it", spell)
+        return _saved("your lesson; for others here it is a proposal until somebody else approves it", how_to_type)
+    return _saved("your lesson; others get it when a teacher approves it", how_to_type)
 
 
-def _saved(what: str, spell: Spell) -> str:
-    return f"Saved as {what}. `{spell('undo')}` takes it back."
+def _saved(what: str, how_to_type: HowToType) -> str:
+    return f"Saved as {what}. `{how_to_type('undo')}` takes it back."
 
 
 _HELD = {

@@ -57,7 +57,7 @@ class RecordingMessenger:
     def split(self, text: str) -> list[str]:
         return text.split(PART)
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         return f"!{command}"
 
     async def post(self, message: BotMessage) -> MessageRef:

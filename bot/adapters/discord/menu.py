@@ -173,7 +173,7 @@ def _word(value: object) -> str:
     return str(value.id if isinstance(value, discord.abc.User) else value)
 
 
-def spelled(command: str, group: str, bot_name: str) -> str:
+def how_to_type(command: str, group: str, bot_name: str) -> str:
     """How a person types a command here."""
     word, _, argument = command.partition(" ")
     if word == CORRECT:

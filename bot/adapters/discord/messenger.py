@@ -8,6 +8,7 @@ from functools import partial
 
 import discord
 
+from bot.adapters.discord import menu
 from bot.adapters.discord.client import Client, Handlers, HeldShards, use_api
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
 from bot.adapters.discord.files import small_enough
@@ -19,7 +20,7 @@ from bot.adapters.discord.incoming.lookups import answered_question, teacher_ids
 from bot.adapters.discord.incoming.reactions import Reactions
 from bot.adapters.discord.incoming.servers import Servers
 from bot.adapters.discord.mentions import Mentions
-from bot.adapters.discord.menu import TEACH, WHY, add_commands, spelled
+from bot.adapters.discord.menu import TEACH, WHY, add_commands
 from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES, PACE_S
 from bot.adapters.discord.outgoing.posting import Posting, in_parts
 from bot.adapters.discord.outgoing.typing_indicator import StaleProgressLines, TypingIndicator
@@ -206,9 +207,9 @@ class DiscordMessenger:
         parts = in_parts(text)
         return [text] if self._settings.long_answers == "file" and len(parts) > MOST_MESSAGES else parts
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """How to type a command: as a slash command."""
-        return spelled(command, self._settings.command, self._context.name if self._context else "bot")
+        return menu.how_to_type(command, self._settings.command, self._context.name if self._context else "bot")
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Post a message as a reply to what it answers. Raises `MessengerError`."""

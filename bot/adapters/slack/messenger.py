@@ -251,9 +251,9 @@ class SlackMessenger(Lookups):
         """The text in parts of one message each."""
         return commonmark.split(text, PART_LIMIT)
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """How to type a command: after a mention, as Slack delivers no slash command from a thread."""
-        return command_words.spelled(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
+        return command_words.after_mention(self._identity.name if self._identity else _NAME_BEFORE_CONNECTED, command)
 
     async def post(self, message: BotMessage) -> MessageRef:
         """Post to everybody in the thread, or to one person alone. A long notice takes several messages.

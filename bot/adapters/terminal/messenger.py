@@ -95,7 +95,7 @@ class TerminalMessenger:
         """A single part, as a terminal has no limit."""
         return [text]
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """How to type a command: with a slash."""
         return f"/{command}"
 
@@ -113,7 +113,7 @@ class TerminalMessenger:
         if message.choices:
             # Choices of an answer, or of a question about a message, are typed as numbers.
             is_numbered = bool(message.run_id)
-            commands = [self.spell(f"{choice.command} {choice.argument}".strip()) for choice in message.choices]
+            commands = [self.how_to_type(f"{choice.command} {choice.argument}".strip()) for choice in message.choices]
             typed = [str(number + 1) for number in range(len(commands))] if is_numbered else commands
             labels = [choice.label for choice in message.choices]
             await self._screen.choices(list(zip(typed, labels, strict=True)))

@@ -36,7 +36,7 @@ class BenchMessenger:
         """The text as one part, as there is no limit."""
         return [text]
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """The command itself."""
         return command
 

@@ -6,7 +6,7 @@ from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read
 from bot.conversation.answers.choosing import NO, NONE
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.in_words_handler import InWordsHandler, is_feedback, reading_in
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE
 from bot.model import PersonCommand, PersonMessage
 from memory.model import Exchange, Incoming, Option, Scope, offers_of
@@ -27,7 +27,7 @@ class ChoicesInWords:
         self._executor = executor
         self._in_words = in_words
 
-    async def read(self, event: PersonMessage, text: str, spell: Spell) -> PersonCommand | str | None:
+    async def read(self, event: PersonMessage, text: str, how_to_type: HowToType) -> PersonCommand | str | None:
         """The choice that a message makes, as the command that its button is; or what to tell its author instead.
 
         None for an ordinary message: the last answer to its author there, or the one it replies to, offers nothing
@@ -51,7 +51,7 @@ class ChoicesInWords:
         if which == _TAP:
             return NEEDS_TAP
         if which == _UNCLEAR:
-            return f"Which of them do you mean? Press its button; `{spell(CHOOSE)} 1` chooses the first."
+            return f"Which of them do you mean? Press its button; `{how_to_type(CHOOSE)} 1` chooses the first."
         event_id, argument = choice_event(event.scope, event.message_id), f"{asked.run_id} {which}"
         return PersonCommand(
             event_id=event_id, scope=event.scope, at=event.at, role=role, name=CHOOSE, argument=argument

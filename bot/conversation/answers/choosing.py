@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.conversation.executor import Executor
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOICE, CHOOSE
 from bot.model import Choice, PersonCommand
 from memory.errors import NotFound
@@ -89,21 +89,21 @@ class ChoiceHandler:
             return None
 
 
-def reply_to_choice(chosen: Chosen, spell: Spell) -> str:
+def reply_to_choice(chosen: Chosen, how_to_type: HowToType) -> str:
     """The reply to a choice that is not answered; empty if there is none."""
     if chosen.refusal:
         return NOT_DECIDED[chosen.refusal]
     if chosen.has_declined:
         return "Noted: I do nothing."
     if chosen.option is None:
-        return f"Noted: none of these. What would have been right? `{spell('correct')} ...` tells me."
-    return "" if chosen.is_asker else _opinion_kept(chosen.option, spell)
+        return f"Noted: none of these. What would have been right? `{how_to_type('correct')} ...` tells me."
+    return "" if chosen.is_asker else _opinion_kept(chosen.option, how_to_type)
 
 
-def _opinion_kept(chosen: Option, spell: Spell) -> str:
+def _opinion_kept(chosen: Option, how_to_type: HowToType) -> str:
     """To a person who chose but is not the asker."""
     choice = shown_line(chosen.text or chosen.label, 70)
     return (
         f"Noted: you would say “{choice}”. The question was somebody else's, so I answer nothing; it "
-        f"counts like your 👍. `{spell('undo')}` takes it back."
+        f"counts like your 👍. `{how_to_type('undo')}` takes it back."
     )

@@ -5,7 +5,7 @@ import re
 
 from bot.agent.tree import RunResult
 from bot.conversation.executor import Executor
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.errors import MessengerError
 from bot.model import MessageRef
 from bot.ports import Messenger
@@ -36,7 +36,7 @@ class UnknownAnswers:
     async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
         """The reply to a question without an answer to it or to a part; empty where only the mark is shown."""
         scope, missing = incoming.scope, missing_parts(result.nodes)
-        how = tell_me(messenger.spell) if len(missing) < 2 else tell_me_one(messenger.spell)
+        how = tell_me(messenger.how_to_type) if len(missing) < 2 else tell_me_one(messenger.how_to_type)
         is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
         if not is_among_people:
             return f"{result.output} {how}" if missing else result.output
@@ -66,11 +66,11 @@ def unknown(reason: str, how: str) -> str:
     return f"{first}{end} {how}"
 
 
-def tell_me(spell: Spell) -> str:
+def tell_me(how_to_type: HowToType) -> str:
     """How to teach what the bot does not know."""
-    return f"Whoever knows it, tell me: `{spell('correct')} ...`, and I will know it next time."
+    return f"Whoever knows it, tell me: `{how_to_type('correct')} ...`, and I will know it next time."
 
 
-def tell_me_one(spell: Spell) -> str:
+def tell_me_one(how_to_type: HowToType) -> str:
     """The same for several questions, as a correction of the whole answer would not say which one it answers."""
-    return f"Whoever knows one of them, ask me that alone; then `{spell('correct')} ...` teaches me."
+    return f"Whoever knows one of them, ask me that alone; then `{how_to_type('correct')} ...` teaches me."

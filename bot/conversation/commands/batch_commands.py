@@ -48,7 +48,9 @@ def run(context: CommandContext) -> CommandReply:
     """`review batch ID [approve|reject LESSON|all [yes]] [page N]`."""
     found = _ARGUMENT.fullmatch(context.argument)
     if found is None:
-        raise CommandRefused(messages.which("batch", context.spell("review batch ID"), context.spell("review")))
+        raise CommandRefused(
+            messages.which("batch", context.how_to_type("review batch ID"), context.how_to_type("review"))
+        )
     view = _view(context, found["batch"])
     page = int(found["page"] or 1)
     what, which = (found["what"] or "").lower(), (found["which"] or "").lower()

@@ -41,7 +41,7 @@ def mode(context: CommandContext, default: ListeningMode) -> CommandReply:
     if not context.role.may_promote:
         return CommandReply(text=messages.TEACHERS_ONLY)
     if wanted != _DEFAULT and wanted not in list(ListeningMode):
-        return CommandReply(text=_which_mode(context.spell("mode")))
+        return CommandReply(text=_which_mode(context.how_to_type("mode")))
     context.memory.chat_settings.change(scope, context.role, MODE, None if wanted == _DEFAULT else wanted)
     return CommandReply(text=_shown(context, default))
 
@@ -76,6 +76,6 @@ def known_answers(context: CommandContext, file: SettingsFile) -> CommandReply:
     chosen = settings.here(scope).get(KNOWN_ANSWERS)
     value, person = (chosen.value, chosen.changed_by) if chosen else (file.values.get(KNOWN_ANSWERS, OFF), "")
     by = f" ({shown_line(person, 30)} decided that)" if person else ""
-    change = f"`{context.spell(f'{KNOWN_ANSWERS} {OFF if value == ON else ON}')}` changes it."
+    change = f"`{context.how_to_type(f'{KNOWN_ANSWERS} {OFF if value == ON else ON}')}` changes it."
     text = f"{_WITHOUT_MODEL} {value}" if file.is_offline else _KNOWN_ANSWERS[value]
     return CommandReply(text=f"{text}{by}. {change}", people=(person,) if person else ())

@@ -18,7 +18,7 @@ class CommandContext:
 
     memory: Memory
     command: PersonCommand
-    spell: messages.Spell
+    how_to_type: messages.HowToType
     actions: Sequence[str] = ()
     """The names of the agent's tools."""
 
@@ -52,7 +52,7 @@ class CommandContext:
         target = item_reference(self.argument)
         if target is None:
             raise CommandRefused(
-                messages.which("lesson", self.spell(f"{self.command.name} ID"), self.spell(list_command))
+                messages.which("lesson", self.how_to_type(f"{self.command.name} ID"), self.how_to_type(list_command))
             )
         return target
 

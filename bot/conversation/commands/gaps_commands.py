@@ -30,11 +30,11 @@ TITLE = "What nobody could answer, those first whose answer settles most"
 COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists them all."
 
 
-def no_such_gap(spell: messages.Spell) -> str:
+def no_such_gap(how_to_type: messages.HowToType) -> str:
     """The reply to `teach` without the id of an unanswered question."""
     return (
-        f"I know no such question that waits for an answer. `{spell('gaps')}` lists those that do; "
-        f"`{spell('teach ID ANSWER')}` answers one."
+        f"I know no such question that waits for an answer. `{how_to_type('gaps')}` lists those that do; "
+        f"`{how_to_type('teach ID ANSWER')}` answers one."
     )
 
 
@@ -66,7 +66,7 @@ def show(context: CommandContext) -> CommandReply:
     lines = [gap_line(gap, number) for number, gap in enumerate(found, start=1)]
     choices = tuple(answer_choice(gap, number) for number, gap in enumerate(found, start=1))
     is_direct = reader.visibility is Visibility.DIRECT
-    return CommandReply(text=gaps(lines, context.spell("teach ID ANSWER"), is_direct=is_direct), choices=choices)
+    return CommandReply(text=gaps(lines, context.how_to_type("teach ID ANSWER"), is_direct=is_direct), choices=choices)
 
 
 def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:
@@ -88,9 +88,9 @@ def teach(context: CommandContext) -> CommandReply:
     if lesson is not None:
         return _edit(context, lesson, answer)
     if question is None:
-        raise CommandRefused(no_such_gap(context.spell))
+        raise CommandRefused(no_such_gap(context.how_to_type))
     if not answer.strip():
-        return CommandReply(text=how_to_teach(question, context.spell(f"teach {named} ANSWER")))
+        return CommandReply(text=how_to_teach(question, context.how_to_type(f"teach {named} ANSWER")))
     command, writer = context.command, context.scope
     if named.startswith(THERE):
         writer = replace(question.scope, person=writer.person)
@@ -99,12 +99,12 @@ def teach(context: CommandContext) -> CommandReply:
             writer, question.run_id, answer, role=context.role, at=command.at, event_id=command.event_id
         )
     except NotFound as error:
-        raise CommandRefused(no_such_gap(context.spell)) from error
+        raise CommandRefused(no_such_gap(context.how_to_type)) from error
     if outcome is None:
-        return CommandReply(text=no_such_gap(context.spell))
+        return CommandReply(text=no_such_gap(context.how_to_type))
     action = named_action(outcome.lesson.output, context.actions)
     reply = CommandReply(
-        text=messages.lesson_saved(outcome.lesson, context.spell, action), changed_runs=(question.run_id,)
+        text=messages.lesson_saved(outcome.lesson, context.how_to_type, action), changed_runs=(question.run_id,)
     )
     return reply.above(show(context))
 
@@ -112,7 +112,7 @@ def teach(context: CommandContext) -> CommandReply:
 def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply:
     """Replace a waiting lesson by a teacher's own words; the old one is archived."""
     if not answer.strip():
-        return CommandReply(text=how_to_teach(lesson, context.spell(f"teach {short_id(lesson.id)} ANSWER")))
+        return CommandReply(text=how_to_teach(lesson, context.how_to_type(f"teach {short_id(lesson.id)} ANSWER")))
     command, teaching = context.command, context.memory.teaching
     if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
         return batch_commands.edited(context, lesson, answer)
@@ -127,9 +127,9 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
         instead_of=lesson.id,
     )
     if taught is None:
-        return CommandReply(text=no_such_gap(context.spell))
+        return CommandReply(text=no_such_gap(context.how_to_type))
     teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
-    text = messages.lesson_saved(taught, context.spell, named_action(taught.output, context.actions))
+    text = messages.lesson_saved(taught, context.how_to_type, named_action(taught.output, context.actions))
     return CommandReply(text=text, decided_for=(lesson.author,))
 
 

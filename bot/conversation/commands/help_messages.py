@@ -1,6 +1,6 @@
 """The texts of `help` and `privacy`."""
 
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from memory.model import Role
 
 _COMMANDS = {
@@ -30,22 +30,22 @@ _TEACHERS_COMMANDS = {
 }
 
 
-def help_text(spell: Spell, role: Role) -> str:
+def help_text(how_to_type: HowToType, role: Role) -> str:
     """What the bot is for, and the commands for this role."""
     lines = [
         "Ask me anything. When an answer is right, react 👍; when it is wrong, react 👎 and tell me what would have "
-        f"been right: `{spell('correct')} ...`. I use what people taught me the next time somebody asks something "
-        "like it.",
+        f"been right: `{how_to_type('correct')} ...`. I use what people taught me the next time somebody asks "
+        "something like it.",
         "",
-        *(f"- `{spell(name)}` - {what}" for name, what in _COMMANDS.items()),
+        *(f"- `{how_to_type(name)}` - {what}" for name, what in _COMMANDS.items()),
     ]
     if role.may_promote:
         lines += ["", "For teachers:", ""]
-        lines += [f"- `{spell(name)}` - {what}" for name, what in _TEACHERS_COMMANDS.items()]
+        lines += [f"- `{how_to_type(name)}` - {what}" for name, what in _TEACHERS_COMMANDS.items()]
     return "\n".join(lines)
 
 
-def privacy_text(spell: Spell) -> str:
+def privacy_text(how_to_type: HowToType) -> str:
     """What is stored, who sees it, and a person's rights."""
     return (
         "**What I keep.** Your questions to me, my answers and how I got there, your reactions and corrections. What "
@@ -55,8 +55,8 @@ def privacy_text(spell: Spell) -> str:
         "channel; only a teacher can share it with the workspace. Teachers may look through the lessons of public "
         "channels. What comes from a direct message or a private channel never leaves it.\n\n"
         "**What I never do.** I train no model on it and show nobody else's memory to you.\n\n"
-        f"**Your rights.** `{spell('memory')}` shows it, `{spell('ratings')}` your votes, `{spell('undo')}` takes back "
-        "what you taught, "
-        f"`{spell('export')}` gives you a copy, `{spell('forget')}` erases it. What others taught me about your "
-        "questions stays theirs, without the questions."
+        f"**Your rights.** `{how_to_type('memory')}` shows it, `{how_to_type('ratings')}` your votes, "
+        f"`{how_to_type('undo')}` takes back what you taught, `{how_to_type('export')}` gives you a copy, "
+        f"`{how_to_type('forget')}` erases it. What others taught me about your questions stays theirs, without the "
+        "questions."
     )

@@ -49,5 +49,5 @@ def judge(context: CommandContext) -> CommandReply:
         )
     )
     worth = "was right" if judgement == RIGHT else "went about it the wrong way"
-    text = f"Noted: “{shown_line(node.goal, 80)}” {worth}. `{context.spell('undo')}` takes it back."
+    text = f"Noted: “{shown_line(node.goal, 80)}” {worth}. `{context.how_to_type('undo')}` takes it back."
     return CommandReply(text=text, changed_runs=(node.run_id,))

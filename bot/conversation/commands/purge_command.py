@@ -72,7 +72,7 @@ def purge(context: CommandContext) -> CommandReply:
     """`purge PERSON [yes]`: without `yes` it only counts and asks."""
     person, is_confirmed = read_argument(context.argument)
     if not person:
-        return CommandReply(text=purge_usage(context.spell("purge PERSON")))
+        return CommandReply(text=purge_usage(context.how_to_type("purge PERSON")))
     try:
         return _purge(context, person) if is_confirmed else _ask(context, person)
     except InvalidInput as error:
@@ -84,7 +84,7 @@ def _ask(context: CommandContext, person: str) -> CommandReply:
     if planned.is_empty:
         return CommandReply(text=nothing_to_purge(person))
     choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
-    return CommandReply(text=purge_question(planned, context.spell(f"purge {person} yes")), choices=(choice,))
+    return CommandReply(text=purge_question(planned, context.how_to_type(f"purge {person} yes")), choices=(choice,))
 
 
 def _purge(context: CommandContext, person: str) -> CommandReply:

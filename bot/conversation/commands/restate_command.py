@@ -33,7 +33,7 @@ def _waiting(context: CommandContext) -> CommandReply:
     waiting = restating.waiting(reader.workspace, reader.person)
     seen = [lesson for lesson in waiting if may_see(reader, lesson)]
     restating.mark_notified(reader.workspace, [lesson.id for lesson in waiting])
-    return CommandReply(text=to_restate(seen, len(waiting) - len(seen), context.spell("restate ID QUESTION")))
+    return CommandReply(text=to_restate(seen, len(waiting) - len(seen), context.how_to_type("restate ID QUESTION")))
 
 
 class RestateNotices:

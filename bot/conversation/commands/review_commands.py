@@ -50,7 +50,7 @@ def promote(context: CommandContext) -> CommandReply:
     if target.is_back:
         return _taken_back(context, target, lesson)
     if lesson.quarantine:
-        return CommandReply(text=_release_first_text(lesson, context.spell(f"release {short_id(lesson.id)}")))
+        return CommandReply(text=_release_first_text(lesson, context.how_to_type(f"release {short_id(lesson.id)}")))
     next_wider = Audience.WORKSPACE if lesson.verdicts.channel.is_validated else Audience.CHANNEL
     wanted = target.audience or next_wider
     if not context.role_for(lesson).may_promote or (context.command.is_role_local and wanted is Audience.WORKSPACE):

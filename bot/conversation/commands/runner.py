@@ -30,7 +30,7 @@ from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE, CommandReply, item_reference
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
@@ -89,19 +89,21 @@ class Commands:
         found = gaps_commands.waiting_lesson(LessonAccess(self._memory), reader, role, ending)
         return found.output if found is not None and role.may_promote else ""
 
-    async def run(self, command: PersonCommand, spell: messages.Spell) -> CommandReply:
+    async def run(self, command: PersonCommand, how_to_type: messages.HowToType) -> CommandReply:
         """Run a command. The reply to an unknown one is a hint."""
         if command.name == "stop":
             return CommandReply(text=await self._stop(command))
         handler = self._handlers.get(command.name)
         if handler is None:
-            return CommandReply(text=_unknown_command(spell))
+            return CommandReply(text=_unknown_command(how_to_type))
         if command.name in TEACHERS_COMMANDS and not command.role.may_promote:
             return CommandReply(text=messages.TEACHERS_ONLY)
         if command.is_role_local and command.name in TEACHERS_COMMANDS - _OF_ONE_CHANNEL:
             return CommandReply(text=messages.ONLY_IN_YOUR_CHANNEL)
         try:
-            context = CommandContext(memory=self._memory, command=command, spell=spell, actions=self._actions)
+            context = CommandContext(
+                memory=self._memory, command=command, how_to_type=how_to_type, actions=self._actions
+            )
             return await self._executor(handler, context)
         except CommandRefused as refusal:
             return CommandReply(text=str(refusal))
@@ -180,23 +182,23 @@ def _export(context: CommandContext) -> CommandReply:
 def _forget(context: CommandContext) -> CommandReply:
     scope, privacy = context.scope, context.memory.privacy
     if (argument := context.argument.casefold()) not in ("", "me", "yes", "me yes"):
-        raise CommandRefused(forgets_only_you(argument, context.spell("forget me")))
+        raise CommandRefused(forgets_only_you(argument, context.how_to_type("forget me")))
     data = privacy.personal_data(scope.workspace, scope.person)
     lists = context.memory.chat_settings.lists_naming(scope.workspace, scope.person)
-    named = still_named(lists, context.spell(f"settings {lists[0]} remove ...")) if lists else ""
+    named = still_named(lists, context.how_to_type(f"settings {lists[0]} remove ...")) if lists else ""
     note = f"{named}{_scope_note(scope)}"
     if data.is_empty:
         return CommandReply(text=_NO_DATA + note)
     if argument not in ("yes", "me yes"):
         erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
-        question = forget_question(data, context.spell("forget yes"))
+        question = forget_question(data, context.how_to_type("forget yes"))
         return CommandReply(text=question + note, choices=(erase,))
     return CommandReply(text=forgotten(privacy.forget(scope.workspace, scope.person)) + note)
 
 
 _HANDLERS: dict[str, Handler] = {
-    "help": lambda context: CommandReply(text=help_text(context.spell, context.role)),
-    "privacy": lambda context: CommandReply(text=privacy_text(context.spell)),
+    "help": lambda context: CommandReply(text=help_text(context.how_to_type, context.role)),
+    "privacy": lambda context: CommandReply(text=privacy_text(context.how_to_type)),
     "why": _why,
     "parts": _parts,
     PART: parts_command.judge,
@@ -234,9 +236,9 @@ def _attachment(ending: str, text: str, media_type: str) -> Attachment:
     return Attachment(name=f"goodbot-export.{ending}", content=text.encode(), media_type=media_type)
 
 
-def _unknown_command(spell: Spell) -> str:
+def _unknown_command(how_to_type: HowToType) -> str:
     """The reply to an unknown command."""
-    return f"I do not know that command. `{spell('help')}` lists those I know."
+    return f"I do not know that command. `{how_to_type('help')}` lists those I know."
 
 
 _NAMED_EMOJI = re.compile(r"(?P<name>[\w+'-]+(?:::skin-tone-[2-6])?)(?::\d+)?", re.ASCII)

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from bot.conversation.answers.choosing import GRANTS
 from bot.conversation.counts import count
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from memory.model import ChatSetting, SettingChange, StandingPermission
 from memory.rules.chat_settings import (
     ALLOWED_CHANNELS,
@@ -66,23 +66,23 @@ def setting_line(setting: Settable, chosen: ChatSetting | None, of_file: str) ->
     return f"{name}: {shown_value(setting, chosen.value)}{where}{by}"
 
 
-def overview(lines: Sequence[str], kept_in_file: Sequence[str], spell: Spell) -> str:
+def overview(lines: Sequence[str], kept_in_file: Sequence[str], how_to_type: HowToType) -> str:
     """The list of all settings that may be changed in chat."""
     text = ["**Settings.** What is set here comes before the settings file, and holds at once.", ""]
     text += [f"- {line}" for line in lines]
     if kept_in_file:
         text += ["", f"Only the settings file decides {', '.join(f'`{each}`' for each in kept_in_file)}."]
-    text += ["", f"`{spell('settings mode')}` shows one, `{spell('settings history')}` what was changed."]
+    text += ["", f"`{how_to_type('settings mode')}` shows one, `{how_to_type('settings history')}` what was changed."]
     return "\n".join(text)
 
 
-def one_setting(setting: Settable, line: str, spell: Spell, *, is_direct: bool) -> str:
+def one_setting(setting: Settable, line: str, how_to_type: HowToType, *, is_direct: bool) -> str:
     """One setting, and how to change it."""
-    default = spell(f"settings {setting.name} default")
+    default = how_to_type(f"settings {setting.name} default")
     text = [f"{line}.", f"That is {ABOUT[setting.name]}."]
     if setting.is_list:
         what = "@somebody" if setting.name != ALLOWED_CHANNELS else "#channel"
-        add, remove = (spell(f"settings {setting.name} {verb} {what}") for verb in ("add", "remove"))
+        add, remove = (how_to_type(f"settings {setting.name} {verb} {what}") for verb in ("add", "remove"))
         text.append(f"`{add}`, `{remove}`, `{default}` for the settings file's.")
     else:
         text.append(f"It takes {allowed(setting)}, or `default` for the settings file's: `{default}`.")

@@ -118,7 +118,9 @@ def _all(context: CommandContext, file: SettingsFile) -> CommandReply:
         if each.may_be_changed_by(context.role)
     ]
     people = dict.fromkeys(person for each in here.values() for person in _people(each))
-    return CommandReply(text=texts.overview(lines, closed, context.spell), choices=tuple(choices), people=tuple(people))
+    return CommandReply(
+        text=texts.overview(lines, closed, context.how_to_type), choices=tuple(choices), people=tuple(people)
+    )
 
 
 def _people(chosen: ChatSetting) -> list[str]:
@@ -133,7 +135,7 @@ def _one(context: CommandContext, file: SettingsFile, setting: Settable) -> Comm
     is_direct = scope.visibility is Visibility.DIRECT
     line = texts.setting_line(setting, chosen, file.of(scope.platform, setting.name))
     ids = chosen.value.split() if setting.is_list and chosen else []
-    text = texts.one_setting(setting, line, context.spell, is_direct=is_direct)
+    text = texts.one_setting(setting, line, context.how_to_type, is_direct=is_direct)
     if ids:
         text += f"\n{texts.numbered(ids)}"
     choices = _choices(context, setting, ids, is_direct=is_direct) if setting.may_be_changed_by(context.role) else ()

@@ -36,7 +36,9 @@ def take_back(context: CommandContext) -> CommandReply:
     """`unrate ID [page N]`: take back all of a person's votes on an answer."""
     target, scope, command = item_reference(context.argument), context.scope, context.command
     if target is None:
-        return CommandReply(text=messages.which("rating", context.spell("unrate ID"), context.spell("ratings")))
+        return CommandReply(
+            text=messages.which("rating", context.how_to_type("unrate ID"), context.how_to_type("ratings"))
+        )
     taken = context.memory.ratings.take_back(
         scope.workspace, scope.person, target.id, at=command.at, event_id=command.event_id
     )

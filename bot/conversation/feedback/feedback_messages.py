@@ -1,7 +1,7 @@
 """Messages about feedback in words: what was understood, and how to take it back."""
 
 from bot.conversation.feedback.feedback_in_words import Reading
-from bot.conversation.messages import Spell, lesson_saved
+from bot.conversation.messages import HowToType, lesson_saved
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
 
@@ -10,17 +10,17 @@ NOT_DONE = "Then nothing is erased or taken back."
 ANSWER_IT = "Answer it instead"
 
 
-def noted(reading: Reading, judged: Episode, spell: Spell, action: str = "") -> str:
+def noted(reading: Reading, judged: Episode, how_to_type: HowToType, action: str = "") -> str:
     """The confirmation. `judged` is the answer, or the lesson that corrects it; `action` is the tool that it names."""
-    goal, undo = shown_line(judged.goal, 80), spell("undo")
+    goal, undo = shown_line(judged.goal, 80), how_to_type("undo")
     if reading.correction:
         right = shown_line(judged.output, 120)
-        return f"Noted: for “{goal}” the answer is “{right}”. {lesson_saved(judged, spell, action)}"
+        return f"Noted: for “{goal}” the answer is “{right}”. {lesson_saved(judged, how_to_type, action)}"
     if reading.approves:
         return f"Noted: my answer to “{goal}” was right (👍). `{undo}` takes it back."
     return (
-        f"Noted: my answer to “{goal}” was wrong (👎). What would have been right? `{spell('correct')} ...` tells me; "
-        f"`{undo}` takes it back."
+        f"Noted: my answer to “{goal}” was wrong (👎). What would have been right? `{how_to_type('correct')} ...` "
+        f"tells me; `{undo}` takes it back."
     )
 
 

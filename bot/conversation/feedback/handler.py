@@ -17,7 +17,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_noted,
     preference_of,
 )
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.conversation.notifications import notice, notify, try_to_notify
 from bot.errors import MessengerError
 from bot.model import (
@@ -109,7 +109,7 @@ class FeedbackHandler:
         if result.is_first_objection:
             # Asked once for each person and answer; the vote counts without a reply.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
-            await messenger.ask_correction(event, ref, ask_correction(messenger.spell))
+            await messenger.ask_correction(event, ref, ask_correction(messenger.how_to_type))
             await self._ask_parts(messenger, event, result.parts)  # the 👎 is about the whole answer
 
     async def _ask_parts(
@@ -205,9 +205,9 @@ class FeedbackHandler:
         """
         scope = event.scope
         if _LIKE_A_CORRECTION.match(event.text.strip()) and await self._run_to_correct(event):
-            text, occasion = _how_to_correct(messenger.spell), f"{event.at:%Y-%m}"
+            text, occasion = _how_to_correct(messenger.how_to_type), f"{event.at:%Y-%m}"
         elif run_id := await self._judged_run_of_others(event):
-            text, occasion = _how_to_judge(messenger.spell), run_id
+            text, occasion = _how_to_judge(messenger.how_to_type), run_id
         else:
             return False
         admission = await self._executor(self._memory.chat_settings.admission, scope, event.role)
@@ -262,7 +262,7 @@ class FeedbackHandler:
 
     async def _say_saved(self, messenger: Messenger, event: PersonCorrection | PersonTeaching, lesson: Episode) -> None:
         """Confirm a lesson. Where its text names a tool, the confirmation says that the tool will be used."""
-        saved = messages.lesson_saved(lesson, messenger.spell, named_action(lesson.output, self._actions))
+        saved = messages.lesson_saved(lesson, messenger.how_to_type, named_action(lesson.output, self._actions))
         await notify(messenger, event, saved + await self._approvers(messenger, event.scope, lesson))
 
     async def _approvers(self, messenger: Messenger, scope: Scope, lesson: Episode) -> str:
@@ -313,22 +313,22 @@ def who_can_approve(names: list[str]) -> str:
     return f" Who can approve it: {' and '.join(filter(None, [', '.join(others), last]))}."
 
 
-def ask_correction(spell: Spell) -> str:
+def ask_correction(how_to_type: HowToType) -> str:
     """The question after a 👎; an answer is optional."""
-    return f"Noted, I will avoid that. What would have been right? `{spell('correct')} ...` tells me."
+    return f"Noted, I will avoid that. What would have been right? `{how_to_type('correct')} ...` tells me."
 
 
-def _how_to_correct(spell: Spell) -> str:
+def _how_to_correct(how_to_type: HowToType) -> str:
     """The hint to a person whose question may be meant as a correction."""
     return (
-        f"Is that what my last answer should have been? Then write `{spell('correct')} ...`. If it was a question, "
-        "send it once more."
+        f"Is that what my last answer should have been? Then write `{how_to_type('correct')} ...`. If it was a "
+        "question, send it once more."
     )
 
 
-def _how_to_judge(spell: Spell) -> str:
+def _how_to_judge(how_to_type: HowToType) -> str:
     """The hint to a person who judges the answer to another's question."""
     return (
         "Is that about my answer to somebody else's question? Then react 👍 or 👎 to the answer, or write "
-        f"`{spell('correct')} ...` with what is right. If it was a question, send it once more."
+        f"`{how_to_type('correct')} ...` with what is right. If it was a question, send it once more."
     )

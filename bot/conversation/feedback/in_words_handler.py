@@ -20,7 +20,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_of,
 )
 from bot.conversation.feedback.remarks import is_remark
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import CHOICE, CHOOSE
 from bot.errors import MessengerError
@@ -148,7 +148,7 @@ class InWordsHandler:
             opinion=_opinion(reading, about, role),
             run_id=run_id,
             understood=as_understood(reading),
-            reply=self._reply(reading, messenger.spell),
+            reply=self._reply(reading, messenger.how_to_type),
         )
 
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
@@ -207,10 +207,10 @@ class InWordsHandler:
             self._refused.add(noted.message.event_id)
             return None
 
-    def _reply(self, reading: Reading, spell: Spell) -> Callable[[Episode], str]:
+    def _reply(self, reading: Reading, how_to_type: HowToType) -> Callable[[Episode], str]:
         def reply(judged: Episode) -> str:
             named = named_action(judged.output, self._actions) if reading.correction else ""
-            return feedback_messages.noted(reading, judged, spell, named)
+            return feedback_messages.noted(reading, judged, how_to_type, named)
 
         return reply
 
@@ -282,7 +282,7 @@ class InWordsHandler:
         exchanges = await self._executor(self._memory.exchanges.before, message, pause=self.pause)
         return self._about(message, exchanges)
 
-    async def choose(self, event: PersonCommand, spell: Spell) -> "FeedbackDecision | None":
+    async def choose(self, event: PersonCommand, how_to_type: HowToType) -> "FeedbackDecision | None":
         """Apply the author's answer to "was this feedback?". None if the message is not theirs or was not asked."""
         found = CHOICE.fullmatch(event.argument.strip())
         if found is None or not found["run"] or found["which"] not in (str(_YES), str(_NO)):
@@ -311,7 +311,9 @@ class InWordsHandler:
         if judged is None:
             return FeedbackDecision(text=feedback_messages.DONE_BEFORE)
         undo = Choice(label="Undo", command=UNDO, argument=found["run"])
-        return FeedbackDecision(text=self._reply(reading, spell)(judged), choices=(undo,), changed_run=about.run_id)
+        return FeedbackDecision(
+            text=self._reply(reading, how_to_type)(judged), choices=(undo,), changed_run=about.run_id
+        )
 
     async def _message(self, scope: Scope, run_id: str) -> Incoming | None:
         """The person's own message there, which its readers of now may read; with these readers."""

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation.executor import Executor
-from bot.conversation.messages import Spell, held_back
+from bot.conversation.messages import HowToType, held_back
 from bot.conversation.notifications import notice
 from bot.errors import MessengerError
 from bot.model import Choice, PersonCommand, PersonDeletion, PersonEdit, PersonSave
@@ -57,12 +57,12 @@ def saved(lesson: Episode, emoji: str) -> str:
     return f"I keep {about}. It counts for {place} when a teacher approves it. {back}".rstrip()
 
 
-def proposal(found: AnsweredQuestion, spell: Spell) -> str:
+def proposal(found: AnsweredQuestion, how_to_type: HowToType) -> str:
     """The question of `remember this`, with the answer that would be kept."""
     return (
         f"I would keep this answer of {found.author}:\n\n"
         f"> **{shown_line(found.question, 200)}**\n> {shown_line(found.answer, 600)}\n\n"
-        f"Shall I? Nothing is kept before you say so. `{spell('undo')}` takes it back later."
+        f"Shall I? Nothing is kept before you say so. `{how_to_type('undo')}` takes it back later."
     )
 
 
@@ -123,7 +123,7 @@ class SaveHandler:
             Choice(label="Keep it", command=REMEMBER, argument=f"{_KEEP} {found.message_id}"),
             Choice(label="Cancel", command=REMEMBER, argument=_CANCEL),
         )
-        text = proposal(found, messenger.spell)
+        text = proposal(found, messenger.how_to_type)
         shown = replace(notice(_in_thread(command.scope, found), text), choices=choices, people=(found.author,))
         await messenger.post(shown)
 

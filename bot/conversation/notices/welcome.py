@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 
 from bot.conversation.executor import Executor
-from bot.conversation.messages import Spell
+from bot.conversation.messages import HowToType
 from bot.conversation.notifications import notice
 from bot.errors import MessengerError
 from bot.model import BotInvited, BotMessage, NameTeachers
@@ -28,14 +28,14 @@ class Welcomer:
         scope, channel = event.scope, "" if event.is_server else event.scope.channel
         if await self._claims(scope, channel=channel):
             teachers = await event.teachers() if scope.visibility is not Visibility.SHARED else None
-            text = to_place(messenger.spell, teachers)
+            text = to_place(messenger.how_to_type, teachers)
             await self._say(messenger, BotMessage(workspace=scope.workspace, channel=scope.channel, text=text))
 
     async def to_person(self, messenger: Messenger, scope: Scope, teachers: NameTeachers | None = None) -> None:
         """Greet a person in their direct conversation."""
         if await self._claims(scope, person=scope.person):
             named = await teachers() if teachers is not None else []
-            await self._say(messenger, notice(scope, to_person(messenger.spell, named)))
+            await self._say(messenger, notice(scope, to_person(messenger.how_to_type, named)))
 
     async def _claims(self, scope: Scope, *, channel: str = "", person: str = "") -> bool:
         claim = self._memory.welcomes.claim
@@ -48,36 +48,36 @@ class Welcomer:
             log.info("could not post a welcome in %s: %s", message.channel, error)
 
 
-def to_place(spell: Spell, teachers: Sequence[str] | None) -> str:
+def to_place(how_to_type: HowToType, teachers: Sequence[str] | None) -> str:
     """The greeting to a channel. `teachers` are names; None where they are not to be named."""
     others = "What somebody else teaches counts for them at once, and for everybody when it is approved."
     if not teachers:
         others = "nobody yet. What somebody teaches counts for them at once, and for everybody when others agree."
     return _text(
-        spell,
+        how_to_type,
         "Mention me with a question and I answer it by what people here have taught me.",
         "" if teachers is None else f"**Who teaches here:** {_listed(teachers)}{others}",
     )
 
 
-def to_person(spell: Spell, teachers: Sequence[str]) -> str:
+def to_person(how_to_type: HowToType, teachers: Sequence[str]) -> str:
     """The greeting to a person in their direct conversation."""
     elsewhere = f" In channels it counts for everybody when a teacher approves it: {_listed(teachers).rstrip()}"
     return _text(
-        spell,
+        how_to_type,
         "Ask me anything in your own words and I answer it by what people have taught me.",
         f"**Who teaches:** you; what you teach me here counts for you alone.{elsewhere if teachers else ''}",
     )
 
 
-def _text(spell: Spell, purpose: str, who: str) -> str:
+def _text(how_to_type: HowToType, purpose: str, who: str) -> str:
     points = (
         "**Teach me with one tap:** 👍 or 👎 on an answer. After a 👎 you can say what would have been right: "
-        f"`{spell('correct')} ...`",
+        f"`{how_to_type('correct')} ...`",
         who,
         "**What I keep:** questions to me, my answers, reactions and corrections; nothing else that is said, "
         "unless somebody saves it with 📚. "
-        f"`{spell('privacy')}` says more, `{spell('forget')}` erases what is yours.",
+        f"`{how_to_type('privacy')}` says more, `{how_to_type('forget')}` erases what is yours.",
     )
     lines = [f"- {point}" for point in points if point]
     return "\n".join([f"Hello! {purpose} I am a machine and may be wrong.", "", *lines])

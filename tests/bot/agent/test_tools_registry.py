@@ -109,14 +109,16 @@ async def test_texts_for_a_tool_that_takes_texts_need_no_thread(monkeypatch: pyt
 
 
 async def test_errors_of_a_tool_are_observations() -> None:
-    registry = ToolRegistry([echo("retry", raises=ToolRetry("spell it")), echo("failed", raises=ToolFailed("closed"))])
+    registry = ToolRegistry(
+        [echo("retry", raises=ToolRetry("how_to_type it")), echo("failed", raises=ToolFailed("closed"))]
+    )
     assert await registry.run(tool_call("retry", text="a"), CONTEXT) == ToolResult(
-        content="spell it", is_error=True, is_mistake=True
+        content="how_to_type it", is_error=True, is_mistake=True
     )
     assert await registry.run(tool_call("failed", text="a"), CONTEXT) == ToolResult(content="closed", is_error=True)
 
 
-@pytest.mark.parametrize("fault", [ToolRetry("spell it"), ToolFailed("closed")])
+@pytest.mark.parametrize("fault", [ToolRetry("how_to_type it"), ToolFailed("closed")])
 async def test_errors_of_a_tool_from_outside_come_from_outside(fault: Exception) -> None:
     registry = ToolRegistry([replace(echo(raises=fault), is_outside=True)])
     assert (await registry.run(tool_call("echo", text="a"), CONTEXT)).is_outside

@@ -88,7 +88,7 @@ def test_a_reaction_takes_few_statements_in_one_transaction(store: SqlStore) -> 
             assert (statements <= MOST, transactions) == (True, 1), (by.person, emoji, added, statements)
             seen.append(chat.mark[posted])
         assert seen == [True] * 4 + [False] * 2 + [True] * 6
-        asked = handler.ask_correction(chat.messenger.spell)
+        asked = handler.ask_correction(chat.messenger.how_to_type)
         assert [post.private_to for post in chat.messenger.posts if post.text == asked] == ["ana", "bob", "tea"]
         assert chat.world.memory.audit.check() == []
 

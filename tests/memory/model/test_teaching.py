@@ -1,4 +1,4 @@
-"""Emoji as platforms spell them."""
+"""Emoji as platforms how_to_type them."""
 
 import pytest
 from hypothesis import given, strategies as st

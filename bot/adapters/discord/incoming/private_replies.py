@@ -7,7 +7,7 @@ import discord
 
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.incoming.context import HandlerContext
-from bot.adapters.discord.menu import spelled
+from bot.adapters.discord.menu import how_to_type
 from bot.adapters.discord.outgoing.markdown import to_discord_quietly
 from bot.adapters.discord.outgoing.posting import as_file, in_parts
 from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, Rest
@@ -113,7 +113,7 @@ def private_reply_for(
             view = choice_view(choices, int(place.channel))
             sent = await posting.direct(str(message.author.id), text, file, view)
         except NotPermitted:
-            instead = spelled(command, context.command_name, context.name)
+            instead = how_to_type(command, context.command_name, context.name)
             how = f"Use `{instead}`" if instead.startswith("/") else "Allow them in this server's privacy settings"
             hint = f"That is for you alone, and I cannot send you direct messages. {how}."
             return await posting.reply(channel, message.id, hint)

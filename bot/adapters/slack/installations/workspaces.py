@@ -249,10 +249,10 @@ class SlackWorkspaces:
             raise ChannelNotFound(f"cannot reach {workspace}: the app is not installed there")
         return connected.messenger
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """How to type a command: after a mention, by the bot's name in the workspace whose payload is being handled."""
         messenger = _at_work.get()
-        return messenger.spell(command) if messenger is not None else command_words.spelled(_NAME, command)
+        return messenger.how_to_type(command) if messenger is not None else command_words.after_mention(_NAME, command)
 
     split = staticmethod(SlackMessenger.split)
     post = _in_its_workspace(SlackMessenger.post)

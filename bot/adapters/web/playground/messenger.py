@@ -68,7 +68,7 @@ class PlaygroundMessenger:
         """Split a text into parts of at most `PART_LIMIT`."""
         return commonmark.split(text, PART_LIMIT)
 
-    def spell(self, command: str) -> str:
+    def how_to_type(self, command: str) -> str:
         """How to type a command: with a slash."""
         return f"/{command}"
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.adapters.command_words import ParsedCommand, command_in, slash_command, spelled
+from bot.adapters.command_words import ParsedCommand, after_mention, command_in, slash_command
 from bot.adapters.commonmark import INVISIBLE
 from bot.adapters.slack.events import mentions, plain, without_mention
 from bot.adapters.slack.outgoing.mrkdwn import harmless, to_mrkdwn
@@ -227,8 +227,10 @@ def test_behind_the_slash_the_first_word_is_the_command(text: str, expected: Par
 
 
 def test_commands_are_spelled_as_they_are_understood() -> None:
-    assert command_in(spelled("goodbot", "undo").removeprefix("@goodbot ")) == ParsedCommand("undo")
-    assert command_in(f"{spelled('goodbot', 'correct')} Berlin.".removeprefix("@goodbot ")) == ParsedCommand(
+    assert command_in(after_mention("goodbot", "undo").removeprefix("@goodbot ")) == ParsedCommand("undo")
+    assert command_in(f"{after_mention('goodbot', 'correct')} Berlin.".removeprefix("@goodbot ")) == ParsedCommand(
         "correct", "Berlin."
     )
-    assert command_in(spelled("goodbot", "forget yes").removeprefix("@goodbot ")) == ParsedCommand("forget", "yes")
+    assert command_in(after_mention("goodbot", "forget yes").removeprefix("@goodbot ")) == ParsedCommand(
+        "forget", "yes"
+    )

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.adapters.command_words import ParsedCommand, command_in, spelled
+from bot.adapters.command_words import ParsedCommand, after_mention, command_in
 from bot.model import BotMessage
 from memory.model import Audience, Role, Scope, Visibility
 from memory.model.batch import Batch
@@ -26,7 +26,7 @@ async def chat() -> AsyncIterator[Chat]:
         assert len(post.choices) <= 25
         for choice in post.choices:
             assert len(choice.command) + len(choice.argument) + 1 <= 80
-            typed = spelled("bot", f"{choice.command} {choice.argument}".strip()).removeprefix("@bot ")
+            typed = after_mention("bot", f"{choice.command} {choice.argument}".strip()).removeprefix("@bot ")
             assert command_in(typed) == ParsedCommand(choice.command, choice.argument)
     assert chat.world.memory.audit.check() == []
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from bot.adapters.command_words import ParsedCommand, command_in, spelled
+from bot.adapters.command_words import ParsedCommand, after_mention, command_in
 from bot.conversation.reply import PAGE_SIZE
 from bot.model import BotMessage, Choice
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Visibility
@@ -34,7 +34,7 @@ async def chat() -> AsyncIterator[Chat]:
 def assert_may_be_pressed_and_typed(choice: Choice) -> None:
     """It fits a button, and says the same when it is typed after a mention."""
     assert len(choice.command) + len(choice.argument) + 1 <= 80
-    typed = spelled("bot", f"{choice.command} {choice.argument}".strip()).removeprefix("@bot ")
+    typed = after_mention("bot", f"{choice.command} {choice.argument}".strip()).removeprefix("@bot ")
     assert command_in(typed) == ParsedCommand(choice.command, choice.argument)
 
 

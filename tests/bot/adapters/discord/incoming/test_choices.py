@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters import forms
-from bot.adapters.discord.menu import spelled
+from bot.adapters.discord import menu
 from bot.adapters.discord.outgoing import typing_indicator
 from bot.adapters.discord.views import ChosenButton, choice_view
 from bot.conversation.commands.gaps_commands import no_such_gap
@@ -326,20 +326,20 @@ async def test_a_purge_names_the_person_by_id(server: DiscordServer, session: Se
     ],
 )
 def test_commands_are_spelt_with_the_options_they_have(command: str, typed: str) -> None:
-    assert spelled(command, "goodbot", "bot") == typed
+    assert menu.how_to_type(command, "goodbot", "bot") == typed
 
 
 async def test_what_texts_tell_people_to_type_are_commands_with_their_options(
     server: DiscordServer, session: Session
 ) -> None:
-    def spell(command: str) -> str:
-        return spelled(command, "goodbot", "bot")
+    def how_to_type(command: str) -> str:
+        return menu.how_to_type(command, "goodbot", "bot")
 
     await server.until(server.syncs)
     [group] = [each for each in server.syncs()[-1].commands if each["name"] == "goodbot"]
     offered = {one["name"]: {each["name"] for each in one.get("options", ())} for one in group["options"]}
-    texts = [help_text(spell, Role.ADMIN), overview([], [], spell), no_such_gap(spell)]
-    texts += [one_setting(settable(name), name, spell, is_direct=False) for name in CATALOGUE]
+    texts = [help_text(how_to_type, Role.ADMIN), overview([], [], how_to_type), no_such_gap(how_to_type)]
+    texts += [one_setting(settable(name), name, how_to_type, is_direct=False) for name in CATALOGUE]
     told = re.findall(r"`/goodbot ([\w-]+)(?: (\w*):?[^`]*)?`", "\n".join(texts))
     assert [(word, option) for word, option in told if option not in {"", *offered[word]}] == []
 

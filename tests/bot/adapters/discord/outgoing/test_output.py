@@ -293,5 +293,5 @@ def test_the_invitation_asks_for_what_is_used_and_no_more() -> None:
 
 
 async def test_commands_are_spelt_as_they_are_typed(session: Session) -> None:
-    spelt = [session.messenger.spell(each) for each in ("why", "forget", "forget yes", "correct")]
+    spelt = [session.messenger.how_to_type(each) for each in ("why", "forget", "forget yes", "correct")]
     assert spelt == ["/goodbot why", "/goodbot forget-me", "/goodbot forget-me confirm:yes", "@Goodbot correct:"]

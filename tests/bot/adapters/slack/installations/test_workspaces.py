@@ -208,7 +208,7 @@ async def test_it_is_called_by_the_name_it_has_where_it_is_asked(
     spelled: list[str] = []
 
     async def sink(event: PersonEvent) -> None:
-        spelled.append(messenger.spell("help"))
+        spelled.append(messenger.how_to_type("help"))
 
     task = asyncio.create_task(messenger.run(sink))
     await server.connected()
@@ -219,7 +219,7 @@ async def test_it_is_called_by_the_name_it_has_where_it_is_asked(
     await messenger.close()
     await task
     assert spelled == ["@goodbot help", "@helper help"]
-    assert messenger.spell("help") == "@goodbot help"
+    assert messenger.how_to_type("help") == "@goodbot help"
 
 
 # Coming and going -----------------------------------------------------------------------------------------------------
