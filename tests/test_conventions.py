@@ -30,7 +30,7 @@ BOUNDARIES = {
     ("bot/cli/faults.py", "_noted"),
     ("bot/conversation/goodbot.py", "handle"),
     ("bot/conversation/goodbot.py", "_answer"),
-    ("bot/conversation/goodbot.py", "_answer_unseen"),
+    ("bot/conversation/answers/recovery.py", "_answer_unseen"),
     ("bot/conversation/answers/sharing.py", "poll"),
     ("memory/services/upkeep/jobs.py", "run"),
     ("memory/services/upkeep/workspaces.py", "each"),

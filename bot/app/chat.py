@@ -60,8 +60,8 @@ async def _talk(settings: Settings, memory: Memory, running: Running, *, teacher
             loop.add_signal_handler(signal.SIGTERM, lambda: ending.add(loop.create_task(end())))
         try:
             if stack.enter_context(only_one(settings, "chat")):
-                await goodbot.recover_suspects(messenger)
-                await goodbot.recover(messenger)
+                await goodbot.recovery.answer_suspects(messenger)
+                await goodbot.recovery.resume(messenger)
             async with (
                 reminders_running(running, memory, [messenger]),
                 knowledge_kept(running.agent_tools.knowledge, utc_now),

@@ -95,7 +95,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         ]
         await _recover_suspects(running.goodbot, own_messengers, stop)
         await _begin_jobs(stack, settings, memory, owner, every_s=JOBS_S if sharing is None else SHARED_JOBS_S)
-        await running.goodbot.recover(*own_messengers)
+        await running.goodbot.recovery.resume(*own_messengers)
         shared = [runner.messenger for runner in runners if isinstance(runner.login, SharedLogin)]
         await stack.enter_async_context(sharing_running(settings, memory, sharing, shared))
         own_messengers += shared
@@ -164,13 +164,13 @@ async def _take_over(
     if not _is_only_one(stack, settings, messenger):
         return
     count_inherited_exits(settings, memory)
-    await goodbot.recover(messenger)
+    await goodbot.recovery.resume(messenger)
     own_messengers.append(messenger)
 
 
 async def _recover_suspects(goodbot: Goodbot, own_messengers: Sequence[Messenger], stop: asyncio.Event) -> None:
     """First answer, one by one, the messages that may have crashed an earlier process, unless told to stop."""
-    recovering = asyncio.create_task(goodbot.recover_suspects(*own_messengers))
+    recovering = asyncio.create_task(goodbot.recovery.answer_suspects(*own_messengers))
     stopped = asyncio.create_task(stop.wait())
     await asyncio.wait({recovering, stopped}, return_when=asyncio.FIRST_COMPLETED)
     stopped.cancel()
@@ -236,7 +236,7 @@ async def _redeliver(
             if messenger.platform not in live:
                 continue
             try:
-                await goodbot.redeliver(messenger)
+                await goodbot.recovery.redeliver(messenger)
                 await goodbot.digest.send(messenger)
             except MemoryFault as error:
                 log.error("could not offer messages to %s again: %s", messenger.platform, error)

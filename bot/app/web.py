@@ -84,8 +84,8 @@ async def playground_running(
     messenger = PlaygroundMessenger(clock=utc_now, new_id=memory.new_id)
     with only_one(settings, messenger.platform) as is_only:
         if is_only:
-            await goodbot.recover_suspects(messenger)
-            await goodbot.recover(messenger)
+            await goodbot.recovery.answer_suspects(messenger)
+            await goodbot.recovery.resume(messenger)
         delivering = asyncio.create_task(messenger.run(running.sink(messenger)))
         try:
             yield messenger

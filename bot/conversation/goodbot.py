@@ -16,6 +16,7 @@ from bot.conversation.answers.changes import ChangeHandler
 from bot.conversation.answers.choices_in_words import LONGEST, ChoicesInWords
 from bot.conversation.answers.choosing import NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
+from bot.conversation.answers.recovery import Recovery
 from bot.conversation.commands.forget_messages import need_questions
 from bot.conversation.commands.restate_command import RestateNotices
 from bot.conversation.commands.runner import Commands
@@ -89,6 +90,7 @@ class Goodbot:
         self._answering = answering
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
+        self.recovery = Recovery(memory, executor, self.conversations, answering)
         self._choices = ChoiceHandler(memory, executor)
         self._choices_in_words = ChoicesInWords(memory, executor, answering.in_words)
         self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions)
@@ -283,14 +285,6 @@ class Goodbot:
         except Exception as error:  # noqa: BLE001 - the event boundary
             await self._apologise(messenger, incoming, error)
 
-    async def _answer_unseen(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, _: bool) -> None:
-        try:
-            if await self._answering.answer_unseen(messenger, incoming, cancel):
-                await self._executor(self._memory.recovering.clear, incoming)
-        except Exception as error:
-            # The error boundary. Once connected it is retried, and its asker told.
-            log.error("message %s was not answered: %s", incoming.event_id, error, exc_info=error)
-
     async def _stop(self, command: PersonCommand) -> str:
         """Stop the running answer of a conversation, for its asker or a teacher."""
         current = await self.conversations.running_anywhere(command.scope)
@@ -304,45 +298,6 @@ class Goodbot:
         """Start no more answers and stop running ones; the next start answers what is left."""
         self._answering.is_shutting_down = True
         self.conversations.shut_down()
-
-    async def recover_suspects(self, *messengers: Messenger) -> None:
-        """Answer the messages that may have crashed an earlier process, one at a time, before anything else.
-
-        So another crash has one known cause. To be called before the platforms connect: answers are committed here, and
-        posted by `recover`.
-        """
-        for messenger, incoming in await self._unfinished(*messengers):
-            if incoming.is_suspect and incoming.progress is Progress.ACCEPTED and not self._answering.is_shutting_down:
-                await self.conversations.run(messenger, incoming, self._answer_unseen)
-
-    async def recover(self, *messengers: Messenger) -> int:
-        """Finish an earlier process's work: answer accepted messages, post committed answers. Returns how many."""
-        left = await self._unfinished(*messengers)
-        for messenger, incoming in left:
-            enqueue = self.conversations.enqueue_suspect if incoming.is_suspect else self.conversations.enqueue
-            enqueue(messenger, incoming)
-        return len(left)
-
-    async def redeliver(self, messenger: Messenger) -> int:
-        """Retry answers that the platform refused. Returns how many have parts left to post."""
-        left = [
-            incoming
-            for _, incoming in await self._unfinished(messenger)
-            if incoming.progress is not Progress.ACCEPTED and self.conversations.may_offer(incoming)
-        ]
-        for incoming in left:
-            self.conversations.enqueue(messenger, incoming)
-        return len(left)
-
-    async def _unfinished(self, *messengers: Messenger) -> list[tuple[Messenger, Incoming]]:
-        """Unfinished messages of these platforms, oldest first."""
-        by_platform = {messenger.platform: messenger for messenger in messengers}
-        unfinished = [unsent.incoming for unsent in await self._executor(self._memory.recording.unfinished)]
-        return [
-            (by_platform[incoming.scope.platform], incoming)
-            for incoming in unfinished
-            if incoming.scope.platform in by_platform
-        ]
 
     async def idle(self) -> None:
         """Wait until no conversation is being worked on."""

@@ -36,7 +36,7 @@ class WholeBot:
 
     async def redeliver(self) -> int:
         """What the running bot does every minute."""
-        count = await self.running.goodbot.redeliver(self.messenger)
+        count = await self.running.goodbot.recovery.redeliver(self.messenger)
         await self.idle()
         return count
 
@@ -128,7 +128,7 @@ async def slack_bot(
         _assembled(folder, environment) as (memory, running, sink, ready),
         slack_driver.connected(server, sink=sink, queries=running.goodbot.queries(), **more) as session,
     ):
-        await running.goodbot.recover(session.messenger)
+        await running.goodbot.recovery.resume(session.messenger)
         ready.set_result(running.sink(session.messenger))
         yield SlackBot(running=running, memory=memory, messenger=session.messenger, session=session)
         await running.goodbot.idle()
@@ -143,7 +143,7 @@ async def discord_bot(
         _assembled(folder, environment) as (memory, running, sink, ready),
         discord_driver.connected(server, sink=sink, queries=running.goodbot.queries(), **more) as session,
     ):
-        await running.goodbot.recover(session.messenger)
+        await running.goodbot.recovery.resume(session.messenger)
         ready.set_result(running.sink(session.messenger))
         yield DiscordBot(running=running, memory=memory, messenger=session.messenger, session=session)
         await running.goodbot.idle()

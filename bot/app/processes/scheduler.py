@@ -83,7 +83,7 @@ async def jobs_running(upkeep: Upkeep, owner: str, *, clock: Clock, every_s: flo
 @asynccontextmanager
 async def reminders_running(running: Running, memory: Memory, messengers: Sequence[Messenger]) -> AsyncIterator[None]:
     """Post due reminders on these platforms, whose list may grow. Missed reminders are posted late, once."""
-    teller = ReminderNotifier(memory, running.executor, running.goodbot.redeliver, messengers)
+    teller = ReminderNotifier(memory, running.executor, running.goodbot.recovery.redeliver, messengers)
     async with run_periodically({"reminders": teller.post_due}, every_s=REMINDERS_S, clock=memory.clock):
         yield
 

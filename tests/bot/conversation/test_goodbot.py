@@ -415,11 +415,11 @@ async def test_a_part_that_was_not_taken_is_posted_after_the_next_start(chat: Ch
     assert chat.messenger.answers == ["one"]
     assert progress(chat) == [Progress.ANSWERED]
     restarted = Chat(chat.world)
-    assert await restarted.bot.recover(restarted.messenger) == 1
+    assert await restarted.bot.recovery.resume(restarted.messenger) == 1
     await restarted.bot.idle()
     assert restarted.messenger.answers == ["two", "three"]
     assert progress(chat) == []
-    assert await restarted.bot.recover(restarted.messenger) == 0
+    assert await restarted.bot.recovery.resume(restarted.messenger) == 0
     restarted.executor.close()
 
 
@@ -435,8 +435,8 @@ async def test_a_restart_answers_what_was_accepted_and_posts_what_was_committed_
     restarted = Chat(chat.world)
     elsewhere = Chat(chat.world)
     elsewhere.messenger.platform = "slack"
-    assert await elsewhere.bot.recover(elsewhere.messenger) == 0
-    assert await restarted.bot.recover(restarted.messenger) == 2
+    assert await elsewhere.bot.recovery.resume(elsewhere.messenger) == 0
+    assert await restarted.bot.recovery.resume(restarted.messenger) == 2
     await restarted.bot.idle()
     assert restarted.messenger.answers == ["the answer to committed", "the answer to accepted"]
     assert restarted.oracle.asked == ["accepted"]
@@ -479,18 +479,18 @@ async def test_an_answer_nobody_takes_is_offered_for_a_day_and_then_given_up(
     chat.messenger.fails.add("post")
     await chat.ask("lunch?")
     for _ in range(3):
-        assert await chat.bot.redeliver(chat.messenger) == 1
+        assert await chat.bot.recovery.redeliver(chat.messenger) == 1
         await chat.bot.idle()
     assert len([record for record in caplog.records if record.levelno >= logging.ERROR]) == 1
     assert progress(chat) == [Progress.ANSWERED]
     chat.world.clock.tick(hours=25)
-    assert await chat.bot.redeliver(chat.messenger) == 1
+    assert await chat.bot.recovery.redeliver(chat.messenger) == 1
     await chat.bot.idle()
     assert "given up" in caplog.text
     assert progress(chat) == []
     chat.messenger.fails.clear()
-    assert await chat.bot.redeliver(chat.messenger) == 0
-    assert await chat.bot.recover(chat.messenger) == 0
+    assert await chat.bot.recovery.redeliver(chat.messenger) == 0
+    assert await chat.bot.recovery.resume(chat.messenger) == 0
     assert chat.messenger.answers == []
 
 

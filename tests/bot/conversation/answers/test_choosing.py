@@ -254,7 +254,7 @@ async def test_after_a_restart_the_question_is_posted_with_its_choices_and_can_b
     chat.messenger.fails = {"post"}
     await chat.ask(GOAL)
     later = Chat(world=chat.world)
-    await later.bot.recover(later.messenger)
+    await later.bot.recovery.resume(later.messenger)
     await later.bot.idle()
     assert len(later.messenger.posts[-1].choices) == 4
     assert await choose(later, 1) == YARD
@@ -267,7 +267,7 @@ async def test_a_choice_that_was_accepted_is_answered_after_a_restart(chat: Chat
     accepted = accept(chat, run_id, 1)
     assert accepted.message is not None
     later = Chat(world=chat.world)
-    await later.bot.recover(later.messenger)
+    await later.bot.recovery.resume(later.messenger)
     await later.bot.idle()
     assert later.messenger.answers == [YARD]
     assert roots(chat)[1].verdict is Verdict.SUCCESS
@@ -288,7 +288,7 @@ async def test_a_choice_whose_question_went_meanwhile_is_answered_as_the_questio
     accept(chat, run_id, 1)
     chat.world.memory.privacy.erase_run(ANA.workspace, run_id)
     chat.oracle.answers[GOAL] = "By the door."
-    await chat.bot.recover(chat.messenger)
+    await chat.bot.recovery.resume(chat.messenger)
     await chat.bot.idle()
     assert chat.messenger.answers[-1] == "By the door."
     assert roots(chat)[0].verdict is Verdict.PENDING

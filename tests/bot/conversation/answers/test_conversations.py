@@ -105,7 +105,7 @@ async def test_an_asker_whose_answer_may_not_be_posted_is_told_once_alone(chat: 
     chat.messenger.refusal = refusal
     await chat.ask("lunch?")
     for _ in range(2):
-        await chat.bot.redeliver(chat.messenger)
+        await chat.bot.recovery.redeliver(chat.messenger)
         await chat.bot.idle()
     [told] = chat.messenger.posts
     assert "may not write" in told.text

@@ -148,7 +148,7 @@ async def test_a_run_that_a_process_left_goes_on_behind_its_last_step(world: Wor
     hands.gate.wait = real  # type: ignore[method-assign]
     hands.done.clear()
     after = chat_with(world, hands, {GOAL: [call("look", x="2"), answer("Room 5.")]})
-    await after.bot.recover(after.messenger)
+    await after.bot.recovery.resume(after.messenger)
     await after.bot.idle()
     assert (after.messenger.answers, hands.done, journals(world)) == (["Room 5."], ["look"], 0)
     for each in (before, after):
@@ -164,7 +164,7 @@ async def test_what_has_effects_and_had_begun_is_told_and_not_done_again(world: 
     before.bot._answering._agent.tools.permit = permit
     await leave(before, GOAL, hands, 1)
     after = chat_with(world, hands, {})
-    await after.bot.recover(after.messenger)
+    await after.bot.recovery.resume(after.messenger)
     await after.bot.idle()
     (told,) = after.messenger.answers
     assert told.startswith('I was interrupted while I did this:\n\n```\nsend {\n  "to": "all"\n}\n```')

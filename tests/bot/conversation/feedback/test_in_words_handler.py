@@ -386,7 +386,7 @@ async def test_what_a_restart_left_is_asked_for_nobody_knows_any_more_in_what_ro
     await chat.sink(message)
     await chat.bot.idle()
     again = Chat(chat.world, messenger=chat.messenger)
-    assert await again.bot.recover(again.messenger) == 1
+    assert await again.bot.recovery.resume(again.messenger) == 1
     await again.bot.idle()
     assert buttons(again) == ["Yes", "No"]
     await press(again, "Yes", role=Role.TEACHER)
@@ -400,7 +400,7 @@ async def test_a_reply_that_was_committed_is_posted_after_a_restart_with_its_but
     assert votes(chat) == {f"ana: {WRONG}": -1, f"ana: {RIGHT}": 1}
     chat.messenger.fails = set()
     again = Chat(chat.world, messenger=chat.messenger)
-    assert await again.bot.recover(again.messenger) == 1
+    assert await again.bot.recovery.resume(again.messenger) == 1
     await again.bot.idle()
     assert (last(again).text, last(again).is_answer, buttons(again)) == (NOTED, False, ["Undo"])
     await press(again, "Undo")

@@ -222,6 +222,6 @@ async def test_it_holds_after_a_restart() -> None:
     await chat.sink(waiting)
     await chat.bot.idle()
     later = Chat(world=chat.world)
-    assert await later.bot.recover(later.messenger) == 1
+    assert await later.bot.recovery.resume(later.messenger) == 1
     await later.bot.idle()
     assert "- Keep answers short." in later.oracle.requests[-1].system

@@ -49,7 +49,9 @@ class Reminding:
             cancel_tool(reminders_of, run(memory.reminders.cancel)),
         ]
         self.chat = Chat(self.world, messenger=self.messenger, tools=tools)
-        self.teller = ReminderNotifier(self.world.memory, self.chat.executor, self.chat.bot.redeliver, [self.messenger])
+        self.teller = ReminderNotifier(
+            self.world.memory, self.chat.executor, self.chat.bot.recovery.redeliver, [self.messenger]
+        )
 
     async def asks(self, what: str, when: str) -> str:
         """Ask for a reminder; the model calls the tool, and is asked no more once it has its result."""

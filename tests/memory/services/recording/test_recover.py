@@ -139,7 +139,7 @@ async def test_an_answer_that_was_offered_and_not_taken_is_suspect_no_more() -> 
     world.memory.recovering.count([death("one", "e1")], NOTE)
     chat = Chat(world)
     chat.messenger.fails.add("post")
-    await chat.bot.recover(chat.messenger)
+    await chat.bot.recovery.resume(chat.messenger)
     await chat.bot.idle()
     assert stored(world.memory, "e1").progress is Progress.ANSWERED
     assert not stored(world.memory, "e1").is_suspect
@@ -294,8 +294,8 @@ async def live(
     chat = Chat(world, model, record_in_progress=noted, messenger=Platform(posted))
 
     async def start() -> None:
-        await chat.bot.recover_suspects(chat.messenger)
-        await chat.bot.recover(chat.messenger)
+        await chat.bot.recovery.answer_suspects(chat.messenger)
+        await chat.bot.recovery.resume(chat.messenger)
         await chat.bot.idle()
 
     starting, dying = asyncio.create_task(start()), asyncio.create_task(model.died.wait())
@@ -357,14 +357,14 @@ async def test_suspects_are_answered_one_at_a_time_before_anything_is_posted() -
     noted = Noted()
     chat = Chat(world, record_in_progress=noted)
     gate = chat.oracle.gates["question e0"] = asyncio.Event()
-    alone = asyncio.create_task(chat.bot.recover_suspects(chat.messenger))
+    alone = asyncio.create_task(chat.bot.recovery.answer_suspects(chat.messenger))
     assert await chat.oracle.arrived.get() == "question e0"
     assert noted.now == [("terminal:w", "e0")]
     gate.set()
     await alone
     assert (chat.oracle.asked, chat.messenger.posts) == (["question e0", "question e2"], [])
     assert [stored(world.memory, f"e{n}").is_suspect for n in range(3)] == [False] * 3
-    assert await chat.bot.recover(chat.messenger) == 3
+    assert await chat.bot.recovery.resume(chat.messenger) == 3
     await chat.bot.idle()
     assert sorted(chat.messenger.answers) == [f"the answer to question e{n}" for n in range(3)]
     chat.executor.close()
@@ -383,7 +383,7 @@ async def test_what_may_be_deadly_to_post_is_posted_before_anything_else_begins(
         seen.append(list(chat.oracle.asked))
 
     chat.messenger.after_post = look
-    await chat.bot.recover(chat.messenger)
+    await chat.bot.recovery.resume(chat.messenger)
     await chat.bot.idle()
     assert chat.messenger.answers == ["a deadly answer", "the answer to question e0"]
     assert seen[0] == []
@@ -413,19 +413,19 @@ async def test_a_note_that_is_not_taken_is_offered_again_and_given_up_where_its_
     world.memory.recovering.count([death(name, "e0", "e1") for name in ("one", "two")], NOTE)
     chat = Chat(world)
     chat.messenger.fails.add("post")
-    await chat.bot.recover(chat.messenger)
+    await chat.bot.recovery.resume(chat.messenger)
     await chat.bot.idle()
     chat.messenger.fails.clear()
-    assert await chat.bot.redeliver(chat.messenger) == 2
+    assert await chat.bot.recovery.redeliver(chat.messenger) == 2
     await chat.bot.idle()
     assert chat.messenger.answers == [NOTE, NOTE]
     world.memory.recording.accept(message("e2", person="p2"))
     world.memory.recovering.count([death(name, "e2") for name in ("three", "four")], NOTE)
     chat.messenger.fails.add("post")
     chat.messenger.refusal = ChannelNotFound("it is gone")
-    await chat.bot.redeliver(chat.messenger)
+    await chat.bot.recovery.redeliver(chat.messenger)
     await chat.bot.idle()
-    assert await chat.bot.redeliver(chat.messenger) == 0
+    assert await chat.bot.recovery.redeliver(chat.messenger) == 0
     assert stored(world.memory, "e2").progress is Progress.SET_ASIDE
     chat.executor.close()
 
