@@ -123,7 +123,7 @@ def _values(value: Any) -> Iterable[Any] | None:  # noqa: ANN401 - of any kind
 
 @cache
 def _getter(kind: type) -> Callable[[Any], Iterable[Any]] | None:
-    names = _field_names(kind)
+    names = field_names(kind)
     return attrgetter(*names) if len(names) > 1 else None
 
 
@@ -160,7 +160,7 @@ def _check(value: object, where: str, part: str = "") -> None:
 def _parts(value: object, where: str) -> Iterable[tuple[str, Any]]:
     """The parts of a value with their names; items of a list have empty names."""
     kind: type = type(value)
-    if names := _field_names(kind):
+    if names := field_names(kind):
         return [(name, getattr(value, name)) for name in names]
     match value:
         case Mapping():
@@ -180,7 +180,7 @@ def _items(value: Mapping[object, Any], where: str) -> Iterator[tuple[str, Any]]
 
 
 @cache
-def _field_names(kind: type) -> tuple[str, ...]:
+def field_names(kind: type) -> tuple[str, ...]:
     """The fields of a dataclass; empty for other types. Cached, as `fields` takes longer than all the rest."""
     return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 

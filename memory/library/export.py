@@ -4,12 +4,11 @@ import csv
 import io
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import fields, is_dataclass
 from datetime import datetime
 from enum import StrEnum
-from functools import cache
 from typing import Any, Literal, cast
 
+from memory.adapters.row_validation import field_names
 from memory.errors import InvalidInput
 from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
 from memory.model.validation import shown
@@ -83,7 +82,7 @@ def plain(value: object) -> object:
         return value
     if kind is tuple or kind is list:
         return [plain(item) for item in cast("Sequence[object]", value)]
-    if names := _names(kind):
+    if names := field_names(kind):
         return {name: plain(getattr(value, name)) for name in names}
     match value:
         case StrEnum():
@@ -98,12 +97,6 @@ def plain(value: object) -> object:
             return [plain(item) for item in value]
         case _:
             return str(value)
-
-
-@cache
-def _names(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass; empty for other types."""
-    return tuple(field.name for field in fields(kind)) if is_dataclass(kind) else ()
 
 
 def _bare(memory: Exportable) -> Episode | MemoryEntry:

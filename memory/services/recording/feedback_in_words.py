@@ -60,7 +60,7 @@ class FeedbackInWords:
         """Store an accepted message as feedback, and reply to it with the run `run_id`, which has no episode.
 
         `reply` makes the text of the reply from the judged answer, or from the lesson that corrects it. None if the
-        message was answered or withdrawn meanwhile. Raises `NotFound` and `InvalidInput` as `Correcting.correct` does,
+        message was answered or withdrawn meanwhile. Raises `NotFound` and `InvalidInput` as `Teaching.correct` does,
         and `NotFound` if the message was edited or its feedback is stored already.
         """
         scope, prepared = message.scope, self._prepared(message, opinion)
@@ -80,7 +80,7 @@ class FeedbackInWords:
     def confirm(self, message: Incoming, opinion: Opinion, at: datetime) -> Episode | None:
         """Store a message as feedback after its author confirmed it. None if it is stored already.
 
-        Raises `NotFound` and `InvalidInput` as `Correcting.correct` does.
+        Raises `NotFound` and `InvalidInput` as `Teaching.correct` does.
         """
         prepared = self._prepared(message, opinion)
         with self._core.store.write() as tx:

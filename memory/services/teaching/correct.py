@@ -116,22 +116,6 @@ class Correcting:
 
     _core: Core
 
-    def correct(
-        self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
-    ) -> Corrected | None:
-        """Store a correction on the failed episode and as a linked lesson.
-
-        The lesson counts for its author at once, for the channel if a teacher wrote it, and for others after review.
-        The correction is also a 👎 of its author, unless it repeats what the answer said or offered. It archives the
-        author's earlier lessons for the same question. None if the event was handled before. Raises `InvalidInput` for
-        an unusable text, `NotFound` for an unknown answer, or one that may no longer be repeated in its channel.
-        """
-        prepared = self.prepared(scope, run_id, text, reason)
-        with self._core.store.write() as tx:
-            if event_id and not tx.log.claim(scope.workspace, event_id, self._core.clock()):
-                return None
-            return self.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
-
     def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "") -> Prepared:
         """Do the slow part, before the writing transaction. Raises `InvalidInput` for an unusable text."""
         written = usable(text, "a correction needs a text: what would have been right?")
@@ -145,7 +129,7 @@ class Correcting:
     def within(
         self, tx: Transaction, scope: Scope, prepared: Prepared, *, role: Role, at: datetime, event_id: str
     ) -> Corrected:
-        """Store a prepared correction within a transaction. Raises `NotFound` as `correct` does."""
+        """Store a prepared correction within a transaction. Raises `NotFound` as `Teaching.correct` does."""
         now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
         nodes = tx.episodes.of_run(scope.workspace, run_id)
         failed = existing(tx, scope.workspace, corrected_node(nodes).id if nodes else run_id)

@@ -149,8 +149,18 @@ class Teaching:
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
     ) -> Corrected | None:
-        """Store a correction (`Correcting.correct`)."""
-        return self._correcting.correct(scope, run_id, text, role=role, at=at, event_id=event_id, reason=reason)
+        """Store a correction on the failed episode and as a linked lesson.
+
+        The lesson counts for its author at once, for the channel if a teacher wrote it, and for others after review.
+        The correction is also a 👎 of its author, unless it repeats what the answer said or offered. It archives the
+        author's earlier lessons for the same question. None if the event was handled before. Raises `InvalidInput` for
+        an unusable text, `NotFound` for an unknown answer, or one that may no longer be repeated in its channel.
+        """
+        prepared = self._correcting.prepared(scope, run_id, text, reason)
+        with self._core.store.write() as tx:
+            if event_id and not tx.log.claim(scope.workspace, event_id, self._core.clock()):
+                return None
+            return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
 
     def teach(
         self,

@@ -1,7 +1,6 @@
 """Since when a value holds: at the ends of the calendar, in the future, and when its day has come."""
 
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
@@ -22,13 +21,6 @@ from tests.doubles.topics_world import TopicWorld
 AFTER_THE_END = datetime(9999, 12, 31, 23, 59, tzinfo=timezone(-timedelta(hours=12)))
 BEFORE_THE_BEGINNING = datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))
 DAY = timedelta(days=1)
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = SqlStore.in_memory()
-    yield store
-    store.close()
 
 
 @pytest.fixture

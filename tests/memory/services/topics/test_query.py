@@ -4,12 +4,10 @@ Names like M16 are numbers of the check-list the behaviour was settled by.
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.ports import Store
 from memory.rules.strength import SALIENCE_HALF_LIFE
@@ -19,13 +17,6 @@ from tests.doubles.topics_world import TopicWorld, recorded, wrong_in
 
 RECORDED = json.loads((GOLD / "world.json").read_text())["cases"]
 NEAREST = ["t1", "t2", "t3", "t7", "t9", "t8"]
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = SqlStore.in_memory()
-    yield store
-    store.close()
 
 
 @pytest.fixture

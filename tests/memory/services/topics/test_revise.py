@@ -1,7 +1,6 @@
 """Writing to the world of topics: versions, duplicates, scope, erasure; then laws."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -9,7 +8,6 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.adapters.sql import SqlStore
 from memory.errors import Conflict, InvalidInput, NotFound
 from memory.model import Audience, Scope, Visibility
 from memory.ports import Store
@@ -21,13 +19,6 @@ from tests.doubles.stores import content
 from tests.doubles.topics_world import TopicWorld
 
 EAST = (1, 0, 0, 0)
-
-
-@pytest.fixture
-def store() -> Iterator[Store]:
-    store = SqlStore.in_memory()
-    yield store
-    store.close()
 
 
 @pytest.fixture
