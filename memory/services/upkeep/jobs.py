@@ -6,82 +6,26 @@ decides which process runs it, so several may be ready. Missed runs are made up 
 
 import logging
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from memory.errors import InvalidInput
-from memory.model import GAVE_UP, Episode, EventKind, Link, LinkKind, Termination, Verdict
-from memory.model.normal_form import comparable
+from memory.model import EventKind
 from memory.model.upkeep import JobRun, UpkeepPolicy
-from memory.ports import EpisodeFilter, Store, Transaction
-from memory.rules.audience import partitions_of
-from memory.rules.consolidation import advice_of, rules_of
-from memory.rules.retrieval.consensus import is_same_goal
-from memory.services.core import Core, act, event, event_of_workspace, record
+from memory.ports import EpisodeFilter
+from memory.rules.consolidation import rules_of
+from memory.services.core import Core, event_of_workspace
 from memory.services.privacy.erasing import erase_run, overwrite_erased
 from memory.services.privacy.forget import Privacy
 from memory.services.recall.confusion import JOB as CONFUSION, ConfusionEstimate
 from memory.services.topics import World
 from memory.services.upkeep.leases import Leases
+from memory.services.upkeep.merge import merge_duplicates
 from memory.services.upkeep.reembedding import Reembedding
+from memory.services.upkeep.retention import erasable_runs, may_be_erased
 from memory.services.upkeep.workspaces import Workspaces, failure_text
-from memory.services.verdicts.archive import ACTOR, MERGED, archive_idle, is_restored_by_a_person, unmerge
-
-
-def merge_duplicates(store: Store, workspace: str, now: datetime) -> tuple[int, int]:
-    """Merge duplicate lessons, and separate those that no longer are duplicates. Returns both numbers.
-
-    Of lessons with the same goal and action in the same places, one stays. The others are archived with a link to it,
-    and are restored as soon as that one is erased, archived or judged differently.
-    """
-    with store.write() as tx:
-        every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None))
-        restored = unmerge(tx, workspace, [episode.id for episode in every if episode.archived_at is not None], now)
-        joined = 0
-        for group in _alike(tx.episodes.search(workspace, EpisodeFilter(limit=None))):
-            for same in _same_goals(tx, workspace, group):
-                joined += _join_group(tx, same, now)
-    return joined, restored
-
-
-def _alike(lessons: Iterable[Episode]) -> list[list[Episode]]:
-    """Lessons with the same action in exactly the same places."""
-    groups: dict[object, list[Episode]] = {}
-    for lesson in lessons:
-        places = tuple((entry.partition, entry.verdict) for entry in partitions_of(lesson))
-        if places and not lesson.quarantine and lesson.action not in (GAVE_UP, Termination.EXPAND):
-            key = (places, lesson.is_root, advice_of(lesson), comparable(lesson.correction))
-            groups.setdefault(key, []).append(lesson)
-    return [group for group in groups.values() if len(group) > 1]
-
-
-def _same_goals(tx: Transaction, workspace: str, group: Sequence[Episode]) -> list[list[Episode]]:
-    """The group by goal; each later lesson joins the first group whose first goal is the same or near."""
-    vectors = tx.episodes.vectors(workspace, [lesson.id for lesson in group])
-    found: list[list[Episode]] = []
-    for lesson in sorted(group, key=lambda lesson: (lesson.created_at, lesson.id)):
-        for same in found:
-            if is_same_goal(same[0], lesson, vectors):
-                same.append(lesson)
-                break
-        else:
-            found.append([lesson])
-    return [same for same in found if len(same) > 1]
-
-
-def _join_group(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
-    keeper = max(same, key=lambda lesson: (lesson.strength, lesson.used_count, lesson.created_at, lesson.id))
-    # Read in full, because lists leave out the long texts, and an archived episode is stored again.
-    others = tx.episodes.get_many(keeper.workspace, [lesson.id for lesson in same if lesson.id != keeper.id])
-    joined = [lesson for lesson in others.values() if not is_restored_by_a_person(tx, lesson)]
-    for lesson in joined:
-        act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": MERGED, "into": keeper.id})
-        link = Link(workspace=keeper.workspace, from_id=lesson.id, to_id=keeper.id, kind=LinkKind.SAME_GOAL, at=now)
-        tx.episodes.add_link(link)
-        record(tx, keeper, event(keeper, EventKind.MERGED, ACTOR, now, detail={"from": lesson.id}))
-    return len(joined)
-
+from memory.services.verdicts.archive import archive_idle
 
 log = logging.getLogger(__name__)
 
@@ -129,11 +73,11 @@ def _sweep(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
 def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     def erase(workspace: str) -> int:
         erased = 0
-        for run_id in forgotten_runs(core.store, workspace, now, policy):
+        for run_id in erasable_runs(core.store, workspace, now, policy):
             with core.store.write() as tx:
                 # Read again, as somebody may have judged it meanwhile.
                 nodes = tx.episodes.of_run(workspace, run_id)
-                if nodes and is_forgotten(tx, workspace, run_id, nodes, now, policy):
+                if nodes and may_be_erased(tx, workspace, run_id, nodes, now, policy):
                     erased += bool(erase_run(core, tx, workspace, run_id))
         return erased
 
@@ -141,37 +85,6 @@ def _retain(core: Core, policy: UpkeepPolicy, now: datetime) -> str:
     if erased := sum(work.each(core.store.workspaces(), erase).values()):
         overwrite_erased(core.store)
     return work.summary(f"{erased} answers nobody judged")
-
-
-def forgotten_runs(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
-    """The runs older than the retention that nobody judged, that taught nothing and on which nothing depends."""
-    with store.read() as tx:
-        every = tx.episodes.search(workspace, EpisodeFilter(include_archived=True, limit=None, newest_first=False))
-        runs: dict[str, list[Episode]] = {}
-        for episode in every:
-            runs.setdefault(episode.run_id, []).append(episode)
-        return [run_id for run_id, nodes in runs.items() if is_forgotten(tx, workspace, run_id, nodes, now, policy)]
-
-
-def is_forgotten(
-    tx: Transaction, workspace: str, run_id: str, nodes: Sequence[Episode], now: datetime, policy: UpkeepPolicy
-) -> bool:
-    """Whether the answer with these nodes may be erased (`forgotten_runs`).
-
-    Something depends on it as long as there is a correction of it, or another answer that was shown it.
-    """
-    before = now - policy.pending_kept
-    is_unjudged = all(
-        node.created_at < before and node.verdict is Verdict.PENDING and not node.correction and node.promoted is None
-        for node in nodes
-    )
-    if not is_unjudged or tx.teaching.votes(workspace, run_id):
-        return False
-    own = {node.id for node in nodes}
-    if any(link.to_id in own and link.from_id not in own for link in tx.episodes.links(workspace, own)):
-        return False
-    shown = (each for node in nodes for each, _ in tx.retrievals.of_episode(workspace, node.id))
-    return all(retrieval.run_id == run_id for retrieval in shown)
 
 
 def _archive(core: Core, policy: UpkeepPolicy, now: datetime) -> str:

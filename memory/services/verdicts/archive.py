@@ -1,6 +1,6 @@
 """Archives lessons that are not used, and restores them when somebody reacts to them.
 
-Lessons merged into another one (`memory.services.upkeep.jobs`) are archived, too, and restored when that lesson no
+Lessons merged into another one (`memory.services.upkeep.merge`) are archived, too, and restored when that lesson no
 longer represents them.
 """
 

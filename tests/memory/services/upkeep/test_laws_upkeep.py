@@ -10,8 +10,8 @@ from hypothesis import given, strategies as st
 from memory.model import Audience, Episode, Role, TeachingPolicy, Verdict
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store
-from memory.services.upkeep import jobs
 from memory.services.upkeep.jobs import JOBS
+from memory.services.upkeep.retention import erasable_runs
 from tests.doubles.attack_world import Attacked
 from tests.doubles.memory_world import World, scope
 from tests.doubles.stores import open_file
@@ -170,14 +170,13 @@ class TestRetention(Attacked):
         """A person is quicker than the job: between its look and its eraser."""
         answer = world.ask("what is that", message_id="seen")
         world.clock.tick(days=181)
-        found = jobs.forgotten_runs
 
         def slow(store: Store, workspace: str, now: datetime, policy: UpkeepPolicy) -> list[str]:
-            runs = found(store, workspace, now, policy)
+            runs = erasable_runs(store, workspace, now, policy)
             world.memory.teaching.grade(W, answer.id, Verdict.SUCCESS, actor="adm")
             return runs
 
-        monkeypatch.setattr(jobs, "forgotten_runs", slow)
+        monkeypatch.setattr("memory.services.upkeep.jobs.erasable_runs", slow)
         assert run(world, "retain") == ["0 answers nobody judged"]
         assert world.episode(answer).verdict is Verdict.SUCCESS
 
