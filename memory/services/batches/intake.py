@@ -16,7 +16,7 @@ from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.quarantine import Flag
 from memory.services.core import Core, event
-from memory.services.teaching.correct import lesson_flags, own_vote, taught_lesson, usable
+from memory.services.teaching.correct import Draft, lesson_flags, own_vote, taught_lesson
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.verdicts.quarantine import quarantining
 from memory.services.verdicts.verdicts import ReactionSet
@@ -43,6 +43,7 @@ class EntryStatus(StrEnum):
     """It cannot be a lesson."""
 
 
+_WHEN_EMPTY = "it has no question", "it has no answer"
 _STORED = (EntryStatus.ADDED, EntryStatus.HELD_BACK, EntryStatus.OWN)
 
 
@@ -58,14 +59,12 @@ class EntryOutcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Draft:
+class _Entry:
     """A proposal with secrets removed."""
 
     proposal: Proposal
-    question: str
-    answer: str
+    text: Draft
     key: str
-    has_secret: bool
     asked: _Question
     """The normalised question with its place."""
     words: str
@@ -102,47 +101,42 @@ class Intake:
         `Conflict` if somebody took the batch back meanwhile.
         """
         self._read_answers()
-        drafts = [self._draft(each) for each in proposals]
+        drafts = [self._entry(each) for each in proposals]
         with self._core.store.read() as tx:
-            known = tx.batches.known(self.batch.workspace, [each.key for each in drafts if isinstance(each, _Draft)])
+            known = tx.batches.known(self.batch.workspace, [each.key for each in drafts if isinstance(each, _Entry)])
         now = self._core.clock()
         self._lessons.clear()
         outcomes: list[EntryOutcome] = []
-        fresh: list[_Draft] = []
-        joined: list[_Draft] = []
+        fresh: list[_Entry] = []
+        joined: list[_Entry] = []
         for draft in drafts:
             outcome = draft if isinstance(draft, EntryOutcome) else self._sorted(draft, known, now)
             outcomes.append(outcome)
-            if isinstance(draft, _Draft) and outcome.status in _STORED:
+            if isinstance(draft, _Entry) and outcome.status in _STORED:
                 fresh.append(draft)
-            elif isinstance(draft, _Draft) and outcome.status is EntryStatus.JOINED:
+            elif isinstance(draft, _Entry) and outcome.status is EntryStatus.JOINED:
                 joined.append(draft)
         if (fresh or joined) and not self.is_dry_run:
             overtaken = self._store(fresh, joined, now)
             for place, draft in enumerate(drafts):
-                if isinstance(draft, _Draft) and outcomes[place].status in _STORED and draft.key in overtaken:
+                if isinstance(draft, _Entry) and outcomes[place].status in _STORED and draft.key in overtaken:
                     outcomes[place] = EntryOutcome(status=EntryStatus.KNOWN)
         return outcomes
 
-    def _draft(self, proposal: Proposal) -> "_Draft | EntryOutcome":
+    def _entry(self, proposal: Proposal) -> "_Entry | EntryOutcome":
         try:
-            asked = usable(proposal.question, "it has no question")
-            answered = usable(proposal.answer, "it has no answer")
+            draft = Draft.of(self._core, proposal.question, proposal.answer, _WHEN_EMPTY)
         except InvalidInput as error:
             return EntryOutcome(status=EntryStatus.REFUSED, reason=str(error))
-        redactor = self._core.redactor
-        question, answer = redactor.text(asked), redactor.text(answered)
-        return _Draft(
+        return _Entry(
             proposal=proposal,
-            question=question,
-            answer=answer,
+            text=draft,
             key=hashlib.sha256(f"{self.batch.workspace}\n{proposal.key}".encode()).hexdigest(),
-            has_secret=(question, answer) != (asked, answered),
-            asked=_asked(proposal.scope, question),
-            words=comparable(answer),
+            asked=_asked(proposal.scope, draft.question),
+            words=comparable(draft.answer),
         )
 
-    def _sorted(self, draft: _Draft, known: set[str], now: datetime) -> EntryOutcome:
+    def _sorted(self, draft: _Entry, known: set[str], now: datetime) -> EntryOutcome:
         """Decide the outcome of a draft, and remember the draft for comparison with later ones."""
         if draft.key in known:
             return EntryOutcome(status=EntryStatus.KNOWN)
@@ -155,7 +149,7 @@ class Intake:
         self._ours[draft.content] = draft.key
         answers.add(draft.words)
         lesson = self._lessons[draft.key] = self._lesson(draft, now)
-        flags = lesson_flags(lesson, has_secret=draft.has_secret)
+        flags = lesson_flags(lesson, has_secret=draft.text.has_secret)
         if flags:
             self._flags[draft.key] = flags
             return EntryOutcome(status=EntryStatus.HELD_BACK, reason=", ".join(flags), differs=differs)
@@ -176,7 +170,7 @@ class Intake:
 
     # Storing ----------------------------------------------------------------------------------------------------
 
-    def _store(self, drafts: Sequence[_Draft], joined: Sequence[_Draft], now: datetime) -> set[str]:
+    def _store(self, drafts: Sequence[_Entry], joined: Sequence[_Entry], now: datetime) -> set[str]:
         """Store the lessons. Returns the keys of those that another process stored meanwhile."""
         vectors = self._embedded(drafts)
         with self._core.store.write() as tx:
@@ -186,7 +180,7 @@ class Intake:
                 return known
             lessons = [self._lessons[each.key] for each in drafts]
             new = [
-                self._new(draft, lesson, vectors[draft.question], now)
+                self._new(draft, lesson, vectors[draft.text.question], now)
                 for draft, lesson in zip(drafts, lessons, strict=True)
             ]
             batch = tx.batches.get(self.batch.workspace, self.batch.id) or self.batch
@@ -198,7 +192,7 @@ class Intake:
             self._keep_joined(tx, joined)
             return known
 
-    def _new(self, draft: _Draft, lesson: Episode, vector: Vector, now: datetime) -> NewEpisode:
+    def _new(self, draft: _Entry, lesson: Episode, vector: Vector, now: datetime) -> NewEpisode:
         detail = {"batch": self.batch.id}
         created = event(lesson, EventKind.CREATED, lesson.author, now, detail=detail)
         voter = draft.proposal.accepted_by
@@ -211,16 +205,16 @@ class Intake:
             words_of=draft.proposal.others,
         )
 
-    def _embedded(self, drafts: Sequence[_Draft]) -> Mapping[str, Vector]:
+    def _embedded(self, drafts: Sequence[_Entry]) -> Mapping[str, Vector]:
         if not drafts:
             return {}
-        questions = list(dict.fromkeys(each.question for each in drafts))
+        questions = list(dict.fromkeys(each.text.question for each in drafts))
         return dict(zip(questions, self._core.embedder.embed(questions), strict=True))
 
-    def _lesson(self, draft: _Draft, now: datetime) -> Episode:
-        return taught_lesson(self._core, draft.proposal.scope, draft.question, draft.answer, now)
+    def _lesson(self, draft: _Entry, now: datetime) -> Episode:
+        return taught_lesson(self._core, draft.proposal.scope, draft.text.question, draft.text.answer, now)
 
-    def _row(self, draft: _Draft, lesson_id: str) -> BatchLesson:
+    def _row(self, draft: _Entry, lesson_id: str) -> BatchLesson:
         return BatchLesson(
             workspace=self.batch.workspace,
             key=draft.key,
@@ -230,7 +224,7 @@ class Intake:
             source=draft.proposal.source,
         )
 
-    def _keep_joined(self, tx: Transaction, joined: Sequence[_Draft]) -> None:
+    def _keep_joined(self, tx: Transaction, joined: Sequence[_Entry]) -> None:
         """Store the duplicates too, so that they are recognised next time whatever becomes of the lesson."""
         firsts = {each.key: self._ours[each.content] for each in joined if each.content in self._ours}
         stored = {each.key: each for each in tx.batches.lessons(self.batch.workspace, self.batch.id)} if firsts else {}

@@ -77,16 +77,8 @@ class BatchUndo:
         lessons = tx.episodes.get_many(workspace, [each.lesson_id for each in rows])
         if not lessons:
             return BatchPurge()
-        work = PurgeInProgress(
-            tx=tx,
-            workspace=workspace,
-            person="",
-            id=purge_id,
-            at=now,
-            now=now,
-            before={},
-            lesson_ids=frozenset(lessons),
-        )
+        ids = frozenset(lessons)
+        work = PurgeInProgress(tx, workspace, person="", id=purge_id, at=now, now=now, lesson_ids=ids)
         purging = Purging(self._core)
         for lesson in lessons.values():
             work.touch(lesson.run_id)

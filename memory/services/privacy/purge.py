@@ -72,7 +72,7 @@ class PurgeInProgress:
     id: str
     at: datetime
     now: datetime
-    before: dict[str, list[Episode]]
+    before: dict[str, list[Episode]] = field(default_factory=dict)
     """The nodes of every changed run as they were before, root first."""
     lesson_ids: frozenset[str] = frozenset()
     """The lessons to withdraw, if not everything that a person taught."""
@@ -146,7 +146,7 @@ class Purging:
         if role is not Role.ADMIN and any(each.role is Role.ADMIN for each in judgements):
             raise InvalidInput("what an administrator decided can be taken back by administrators only")
         now = self._core.clock()
-        work = PurgeInProgress(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now, before={})
+        work = PurgeInProgress(tx=tx, workspace=workspace, person=person, id=purge_id, at=at, now=now)
         votes = self._withdraw_votes(work, judgements)
         grades = self._withdraw_words(work)
         lessons = self._withdraw_lessons(work)
