@@ -215,7 +215,7 @@ class _Routes:
     def _direct(self, entry: SourceEntry, place: SourceChannel) -> Proposal | None:
         """A proposal from a direct conversation: for the asker alone, and only if they said that it is right."""
         if not self.target.with_direct or self.is_foreign:
-            self.left_out["in direct messages; --direct takes them, for who asked alone"] += 1
+            self.left_out["in direct messages; --direct takes them, for the asker alone"] += 1
             return None
         if entry.mark == _PINNED:
             self.left_out["in direct messages, not marked by who asked"] += 1

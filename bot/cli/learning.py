@@ -19,7 +19,7 @@ from memory.rules.retrieval.prompt import shown_line
 from memory.services import EntryStatus, Memory
 
 _SHOWN = 10
-_STAGES = ("learning", "approving")
+_STAGE = "learning"
 _AUDIENCES = click.Choice([Audience.CHANNEL.value, Audience.WORKSPACE.value])
 
 
@@ -31,7 +31,7 @@ _AUDIENCES = click.Choice([Audience.CHANNEL.value, Audience.WORKSPACE.value])
 @click.option("--public", "is_public", is_flag=True, help="Everybody of the workspace can read the channels in it.")
 @click.option("--private", "is_private", is_flag=True, help="Only their members can.")
 @click.option("--audience", type=_AUDIENCES, help="For whom it counts once approved.")
-@click.option("--direct", "with_direct", is_flag=True, help="Direct messages too, each for who asked alone.")
+@click.option("--direct", "with_direct", is_flag=True, help="Direct messages too, each for the asker alone.")
 @click.option("--people", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="csv: id there, id here.")
 @click.option("--encoding", default="", help="Of a file that is no UTF-8, for example cp1252.")
 @memory_command
@@ -90,7 +90,7 @@ def bar() -> Iterator[ShowsLearning]:
     with progress_bars() as show:
 
         def progress(what: str, done: int, total: int) -> None:
-            if what in _STAGES:
+            if what == _STAGE:
                 show(what, done, total, "")
             else:
                 show("reading", done, total, shown_line(what, 40))
@@ -104,7 +104,7 @@ def _lines(report: LearnReport, file: Path, *, is_dry_run: bool) -> Iterator[str
     words = {
         EntryStatus.ADDED: "would wait for review" if is_dry_run else "wait for review",
         EntryStatus.HELD_BACK: "to be looked at one by one",
-        EntryStatus.OWN: "for who asked alone",
+        EntryStatus.OWN: "for the asker alone",
         EntryStatus.KNOWN: "known already",
         EntryStatus.JOINED: "twice in the file, joined",
         EntryStatus.REFUSED: "refused",

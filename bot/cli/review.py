@@ -1,11 +1,11 @@
 """`goodbot review ...`: reviews lessons that were learned from files, batch by batch."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
-from bot.cli.learning import bar
-from bot.cli.output import print_table
+from bot.cli.output import print_table, progress_bars
 from bot.cli.session import Result, administrator, memory_command, workspace_option, workspaces_named
 from bot.conversation.counts import count
 from bot.conversation.messages import why_held
@@ -14,6 +14,7 @@ from memory.model import Audience, Episode, Role
 from memory.model.batch import Batch, BatchLesson
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Decided, Memory, Reviewer
+from memory.services.batches.review import ShowsReview
 
 _AUDIENCES = click.Choice([Audience.CHANNEL.value, Audience.WORKSPACE.value])
 _SHORT = 8
@@ -94,14 +95,7 @@ def approve(memory: Memory, batch_id: str, lessons: tuple[str, ...], audience: s
     only = _named(memory, batch, lessons)
     wanted = Audience(audience) if audience else None
     by = Reviewer(actor=administrator(), role=Role.ADMIN)
-    with bar() as show_progress:
-        done = 0
-
-        def progress(more: int, total: int) -> None:
-            nonlocal done
-            done += more
-            show_progress("approving", done, total)
-
+    with _bar("approving") as progress:
         decided = memory.batch_review.approve(
             batch.workspace, batch.id, by, only=only, audience=wanted, progress=progress
         )
@@ -116,7 +110,9 @@ def reject(memory: Memory, batch_id: str, lessons: tuple[str, ...]) -> Result:
     """Reject all that waits in a batch, or these lessons: they are archived, and can be restored."""
     batch = memory.batches.find(batch_id)
     by = Reviewer(actor=administrator(), role=Role.ADMIN)
-    decided = memory.batch_review.reject(batch.workspace, batch.id, by, only=_named(memory, batch, lessons))
+    only = _named(memory, batch, lessons)
+    with _bar("rejecting") as progress:
+        decided = memory.batch_review.reject(batch.workspace, batch.id, by, only=only, progress=progress)
     return Result(decided, _decided("rejected", decided, batch))
 
 
@@ -131,6 +127,19 @@ def edit(memory: Memory, lesson_id: str, answer: str, question: str) -> Result:
     by = Reviewer(actor=administrator(), role=Role.ADMIN)
     edited = memory.batch_review.edit(lesson.workspace, lesson.id, question or lesson.goal, answer, by)
     return Result(edited, f"{edited.id}: approved in your words; verdict {edited.verdict.value}")
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[ShowsReview]:
+    with progress_bars() as show:
+        done = 0
+
+        def progress(more: int, total: int) -> None:
+            nonlocal done
+            done += more
+            show(what, done, total, "")
+
+        yield progress
 
 
 def _named(memory: Memory, batch: Batch, endings: Sequence[str]) -> set[str] | None:

@@ -77,7 +77,9 @@ def test_from_a_file_to_answers_and_back(home: Home) -> None:
 
 def test_all_of_a_batch_is_rejected_at_once(home: Home) -> None:
     known = home.run("learn", "faq.csv", "--json").json()["batch"][-8:]
-    assert home.run("review", "reject", known).out == "2 lessons rejected.\n"
+    rejected = home.run("review", "reject", known, FORCE_COLOR="1")
+    assert rejected.out == "2 lessons rejected.\n"
+    assert "rejecting" in rejected.err
     assert home.run("learn", "faq.csv", "--json").json()["counts"] == {"known": 3}
 
 

@@ -23,6 +23,7 @@ from memory.model import (
     Vote,
 )
 from memory.ports import Transaction
+from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
@@ -80,9 +81,13 @@ class EpisodeImport:
         copies = [own_id(sender_key, digest) for digest in digests]
         stored = self.tx.episodes.get_many(scope.workspace, {*(each.id for each in given), *copies} - {""})
         mine = {each.id: content_hash(each) for each in stored.values() if each.scope.session_key == session_key}
+        lessons = self._lessons_of_others([each for each in stored.values() if each.id not in mine])
         taken = set(stored)
         placed: list[_Placed | None] = []
         for each, digest, copy_id in zip(given, digests, copies, strict=True):
+            if (each.id, digest, each.verdict) in lessons and copy_id not in taken:
+                placed.append(None)
+                continue
             is_same = bool(each.id) and mine.get(each.id) == digest
             is_copied = copy_id in taken
             is_kept = bool(each.id) and self._is_past(each.created_at)
@@ -98,6 +103,12 @@ class EpisodeImport:
             mine[episode_id] = digest
             placed.append(_Placed(given=each, id=episode_id, parent_id=parent_id))
         return placed
+
+    def _lessons_of_others(self, stored: Sequence[Episode]) -> set[tuple[str, str, Verdict]]:
+        """Id, content and verdict of other people's lessons that this person is shown: a copy of one is no other."""
+        here = partitions_for(self.episodic.scope)
+        found = [(each, nearest_entry(each, here)) for each in stored]
+        return {(each.id, content_hash(each), entry.verdict) for each, entry in found if entry is not None}
 
     def _new(self, placed: _Placed, run_id: str) -> NewEpisode:
         scope, given = self.episodic.scope, placed.given

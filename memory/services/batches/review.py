@@ -72,13 +72,21 @@ class BatchReview:
 
         return self._decide(workspace, batch_id, by, only, progress, decide, with_held_back=is_one)
 
-    def reject(self, workspace: str, batch_id: str, by: Reviewer, *, only: Collection[str] | None = None) -> Decided:
+    def reject(
+        self,
+        workspace: str,
+        batch_id: str,
+        by: Reviewer,
+        *,
+        only: Collection[str] | None = None,
+        progress: ShowsReview | None = None,
+    ) -> Decided:
         """Archive the waiting lessons, or `only` these; each can be restored."""
 
         def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
             act(tx, lesson, EventKind.ARCHIVED, by.actor, now, {"batch": row.batch_id})
 
-        return self._decide(workspace, batch_id, by, only, None, decide, with_held_back=True)
+        return self._decide(workspace, batch_id, by, only, progress, decide, with_held_back=True)
 
     def edit(
         self,

@@ -77,7 +77,7 @@ async def test_a_slack_export_goes_to_its_own_workspace_and_channels(world: Worl
     report = learned(world, path)
     assert report.workspace == ids["workspace"]
     assert report.counts == {"added": 2}
-    assert report.left_out == {"in direct messages; --direct takes them, for who asked alone": 1}
+    assert report.left_out == {"in direct messages; --direct takes them, for the asker alone": 1}
     lessons = approved(world, report)
     assert {(each.channel, each.author) for each in lessons} == {
         (ids["public"], ids["ben"]), (ids["private"], ids["ben"])
