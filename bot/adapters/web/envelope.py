@@ -12,15 +12,32 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse
 
 from bot.errors import AccessDenied
-from memory.errors import Conflict, InvalidInput, MemoryFault, NotFound
+from memory.errors import (
+    Conflict,
+    EmbeddingFailed,
+    GraderMissing,
+    InvalidInput,
+    JobFailed,
+    MemoryFault,
+    NotAdmitted,
+    NotFound,
+    StoreUnavailable,
+)
 
 log = logging.getLogger(__name__)
 
 _STATUSES: dict[type[Exception], HTTPStatus] = {
     AccessDenied: HTTPStatus.FORBIDDEN,
+    NotAdmitted: HTTPStatus.FORBIDDEN,
     NotFound: HTTPStatus.NOT_FOUND,
     Conflict: HTTPStatus.CONFLICT,
     InvalidInput: HTTPStatus.UNPROCESSABLE_ENTITY,
+    JobFailed: HTTPStatus.INTERNAL_SERVER_ERROR,
+    GraderMissing: HTTPStatus.INTERNAL_SERVER_ERROR,
+}
+_PARTS: dict[type[Exception], str] = {
+    StoreUnavailable: "the memory cannot be used",
+    EmbeddingFailed: "the embedder cannot be used",
 }
 
 
@@ -77,6 +94,8 @@ async def on_told_fault(request: Request, error: Exception) -> JSONResponse:
     status = status_of(error)
     if status is HTTPStatus.SERVICE_UNAVAILABLE:
         return unavailable(request.state.request_id, error)
+    if status is HTTPStatus.INTERNAL_SERVER_ERROR:
+        return await on_failure(request, error)
     return problem(status, str(error), request.state.request_id)
 
 
@@ -87,10 +106,12 @@ def status_of(error: Exception) -> HTTPStatus:
 
 
 def unavailable(request_id: str, error: Exception) -> JSONResponse:
-    """The response where the memory cannot be used; it does not say where it is kept."""
+    """The response where a part cannot be used: which, and whether waiting helps, but not where it is kept."""
     log.error("request %s failed: %s", request_id, error)
-    text = "the memory cannot be used at the moment, try again later; the log says why"
-    return problem(HTTPStatus.SERVICE_UNAVAILABLE, text, request_id)
+    what = next((words for kind, words in _PARTS.items() if isinstance(error, kind)), "this cannot be done")
+    is_passing = not isinstance(error, MemoryFault) or error.retryable
+    when = "at the moment, try again later" if is_passing else "until an administrator mends it"
+    return problem(HTTPStatus.SERVICE_UNAVAILABLE, f"{what} {when}; the log says why", request_id)
 
 
 async def on_unavailable(request: Request, error: Exception) -> JSONResponse:

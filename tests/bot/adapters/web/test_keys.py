@@ -6,7 +6,17 @@ import pytest
 
 from bot.adapters.web.metrics import Metrics
 from memory.adapters.sql import SqlStore
-from memory.errors import Conflict, InvalidInput, NotFound, StoreUnavailable
+from memory.errors import (
+    Conflict,
+    EmbeddingFailed,
+    InvalidInput,
+    JobFailed,
+    MemoryFault,
+    NotAdmitted,
+    NotFound,
+    StoreReadOnly,
+    StoreUnavailable,
+)
 from memory.model import Visibility
 from memory.model.api_key import Right
 from tests.doubles.memory_world import World, scope
@@ -105,6 +115,28 @@ def test_while_the_database_is_away_everybody_is_told_to_try_later_and_not_where
     assert "db.internal" in logged.getMessage()
     assert response.json()["request_id"] in logged.getMessage()
     assert logged.exc_info is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "status", "told"),
+    [
+        (StoreReadOnly, 503, "the memory cannot be used until an administrator mends it; the log says why"),
+        (EmbeddingFailed, 503, "the embedder cannot be used at the moment, try again later; the log says why"),
+        (JobFailed, 500, "this went wrong; the log says why"),
+        (NotAdmitted, 403, "about x"),
+    ],
+)
+def test_an_error_says_which_part_failed_and_whether_to_try_again(
+    world: World, monkeypatch: pytest.MonkeyPatch, fault: type[MemoryFault], status: int, told: str
+) -> None:
+    web = WebClient(world.memory)
+
+    def failing(_: SqlStore) -> NoReturn:
+        raise fault("about x")
+
+    monkeypatch.setattr(SqlStore, "read", failing)
+    response = web.call("GET", "/v1/stats", key=SECRET)
+    assert (response.status_code, response.json()["detail"]) == (status, told)
 
 
 def test_a_key_of_one_workspace_never_reaches_another(world: World, web: WebClient) -> None:
