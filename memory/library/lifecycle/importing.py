@@ -5,13 +5,14 @@ The outcomes of imported memories become the importer's own judgement (see `memo
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 
 from memory.library.episodic import EpisodicMemory
 from memory.library.import_ import Unreadable, content_hash, read_export
 from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, new_run
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast
-from memory.library.lifecycle.importing_episodes import AT_ONCE, EpisodeImport
+from memory.library.lifecycle.importing_episodes import AT_ONCE, EpisodeImport, is_past
 from memory.library.lifecycle.persisting import embedded, store_steps
 from memory.library.lifecycle.redacting import clean_entry, clean_episode
 from memory.model import (
@@ -96,13 +97,18 @@ def _in_groups(
 def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, vectors: dict[str, Vector]) -> bool:
     known = [each.memory for each in entries_of(tx, episodic, entry.session_id)]
     entry = replace(entry, run_id=entry.run_id or f"imported-{entry.rep}")
+    now = episodic.memory.clock()
+    if not is_past(entry.created_at, now):  # it is stored with the present time, so it is compared without any
+        known = [replace(each, created_at=entry.created_at) for each in known]
     hashes = {content_hash(each) for each in known}
-    run = _run(tx, episodic, entry)
+    at = entry.created_at if is_past(entry.created_at, now) else now
+    run = _run(tx, episodic, entry, at)
     while content_hash(entry) not in hashes and not _is_unjudged_by_others(tx, episodic.scope, run.node_run):
         entry = replace(entry, run_id=f"{run.run_id}/imported")
-        run = _run(tx, episodic, entry)
+        run = _run(tx, episodic, entry, at)
     if content_hash(entry) in hashes:
         return False
+    entry = replace(entry, created_at=at)
     scope = episodic.scope
     numbers = {each.number for each in tx.steps.of_session(scope.workspace, scope.person, entry.session_id)}
     number = entry.id if entry.id > 0 and entry.id not in numbers else 1 + max(numbers, default=0)
@@ -124,9 +130,9 @@ def _add_entry(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, ve
     return True
 
 
-def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry) -> SessionRun:
+def _run(tx: Transaction, episodic: EpisodicMemory, entry: MemoryEntry, at: datetime) -> SessionRun:
     known = known_run(tx, episodic.scope, entry.session_id, entry.run_id)
-    run = known or new_run(episodic, entry.session_id, entry.run_id, entry.rep, entry.created_at)
+    run = known or new_run(episodic, entry.session_id, entry.run_id, entry.rep, at)
     tx.steps.put_run(run)
     return run
 

@@ -147,11 +147,7 @@ class EpisodeImport:
         )
 
     def _is_past(self, moment: datetime) -> bool:
-        """Whether a record's time can be kept, as one that was given and has come.
-
-        With none it would be as old as what nobody used for years, with a later one newer than all that is said of it.
-        """
-        return 0 < moment.timestamp() <= (self._now + _AHEAD).timestamp()
+        return is_past(moment, self._now)
 
     @cached_property
     def _now(self) -> datetime:
@@ -163,6 +159,14 @@ class EpisodeImport:
         scope = self.episodic.scope
         channel = self.tx.channels.get(scope.workspace, scope.channel)
         return channel.visibility if channel else None
+
+
+def is_past(moment: datetime, now: datetime) -> bool:
+    """Whether a record's time can be kept, as one that was given and has come.
+
+    With none it would be as old as what nobody used for years, with a later one newer than all that is said of it.
+    """
+    return 0 < moment.timestamp() <= (now + _AHEAD).timestamp()
 
 
 def _completed(given: Episode) -> Episode:

@@ -217,6 +217,21 @@ def test_the_seeds_own_export_is_read(agents: tuple[Agent, Agent]) -> None:
     assert entry.internal_state_embedding == (1.0, 0.5)
 
 
+def test_a_step_without_a_date_is_of_the_day_of_its_import_and_imported_once(agents: tuple[Agent, Agent]) -> None:
+    agent = agents[0]
+    steps = [{"id": each, "stepNum": each, "action": "click('42')", "internalState": "look"} for each in (1, 2)]
+    before = agent.clock.tick()
+    for imported in (2, 0):
+        assert import_memories(json.dumps(steps), episodic=agent.ana, session_id="s").imported == imported
+        agent.clock.tick(days=1)
+    assert {entry.created_at for entry in agent.all()} == {before}
+    later = json.dumps([{**steps[0], "id": 3, "stepNum": 3, "createdAt": "2999-01-01T00:00:00Z"}])
+    now = agent.clock.tick()
+    for imported in (1, 0):
+        assert import_memories(later, episodic=agent.ana, session_id="s").imported == imported
+    assert max(entry.created_at for entry in agent.all()) == now
+
+
 def test_a_broken_record_does_not_keep_the_others_out(agents: tuple[Agent, Agent]) -> None:
     agent = agents[0]
     a_history(agent)
