@@ -48,12 +48,16 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
         episode = exemplar.episode
         lines.append(
             f"{exemplar.lesson.value:<6} {percent(exemplar.relevance):>3}%  [{short_id(episode.id)}]  "
-            f"“{shown_line(episode.goal, 60)}” → {shown_line(episode.correction or episode.output, 80)}"
+            f"“{shown_line(episode.goal, 60)}” → {shown_line(episode.output, 80)}{_right_instead(episode.correction)}"
         )
     if not recollection.exemplars:
         lines.append("Nothing is near enough to be recalled.")
     lines.append(", ".join(f"{name} {value}" for name, value in recollection.counts.as_dict().items()))
     return Result({name: getattr(recollection, name) for name in _AS_JSON}, "\n".join(lines))
+
+
+def _right_instead(correction: str) -> str:
+    return f" (right would have been: {shown_line(correction, 80)})" if correction else ""
 
 
 @click.command()

@@ -91,7 +91,7 @@ def word(kind: type[W], value: object, name: str) -> W:
 def one_of(kind: type[T], value: object, name: str) -> T:
     """An instance of this class."""
     if not isinstance(value, kind):
-        raise InvalidInput(f"{name} must be a {kind.__name__}, got {shown(value)}")
+        raise InvalidInput(f"{name} must be {_with_article(kind.__name__)}, got {shown(value)}")
     return value
 
 
@@ -176,4 +176,8 @@ def shown(value: object) -> str:
     if value is None or isinstance(value, str | bool | int | float | timedelta):
         written = repr(value)
         return written if len(written) <= _SHOWN_CHARACTERS else f"{written[: _SHOWN_CHARACTERS - 1]}…"
-    return f"a {type(value).__name__}"
+    return _with_article(type(value).__name__)
+
+
+def _with_article(name: str) -> str:
+    return f"{'an' if name[:1] in 'aeiouAEIO' else 'a'} {name}"

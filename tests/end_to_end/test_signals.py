@@ -1,6 +1,7 @@
 """Ended from outside while the model is thinking: nothing is half-written, and the next start answers once."""
 
 import signal
+import sys
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -16,6 +17,19 @@ pytestmark = pytest.mark.process
 
 QUESTION, ANSWER = "why is the sky blue", "Because of Rayleigh."
 _CODES = {signal.SIGKILL: -signal.SIGKILL, signal.SIGTERM: 0, signal.SIGINT: 130}
+
+INTERRUPTED_IMPORT = """
+import sys
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == "bot.cli.root":
+            raise KeyboardInterrupt
+sys.modules.pop("bot.cli.root", None)
+sys.meta_path.insert(0, Interrupting())
+from bot.__main__ import main
+main()
+"""
+"""The program, interrupted before its command line is imported."""
 
 
 def home_of(folder: Path, server: OpenAIServer) -> Home:
@@ -83,3 +97,8 @@ def test_a_screen_that_goes_away_ends_the_chat_and_loses_no_answer(tmp_path: Pat
     assert home.run("chat").code == 0
     with home.memory() as memory:
         assert memory.recording.unfinished() == []
+
+
+def test_ctrl_c_while_the_program_is_imported_shows_no_traceback(tmp_path: Path) -> None:
+    done = Home(tmp_path).run("--version", program=(sys.executable, "-c", INTERRUPTED_IMPORT))
+    assert (done.code, done.out, done.err) == (130, "", "")

@@ -478,3 +478,9 @@ def test_a_long_id_is_not_repeated_in_full() -> None:
     with pytest.raises(NotFound) as refused:
         agent.react("x" * 100_000, "👍")
     assert len(str(refused.value)) < 200
+
+
+def test_an_error_names_a_type_with_its_article() -> None:
+    ana = EpisodicMemoryConfig().with_user_id("ana").new_episodic_memory()
+    with pytest.raises(InvalidInput, match="must be an Episode, got an object"):
+        ana.store(object())  # type: ignore[arg-type]

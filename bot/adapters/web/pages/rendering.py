@@ -13,6 +13,7 @@ from bot.adapters import commonmark
 from bot.conversation.messages import why_held
 from bot.conversation.reply import short_id
 from memory.library.export import plain
+from memory.model import Episode
 
 FOLDER = Path(__file__).parent
 _KEPT = {"\n", "\t", "\u200d"}
@@ -37,6 +38,7 @@ def templates() -> Environment:
         "percent": percent,
         "short": short_id,
         "cut": cut,
+        "answer": answer,
         "score": lambda number: f"{number:.2f}",
         "spaced": lambda number: f"{number:,.0f}".replace(",", "\u202f"),
         "as_json": lambda value: json.dumps(plain(value), ensure_ascii=False),
@@ -51,6 +53,14 @@ def plain_text(text: object) -> str:
     return "".join(
         each for each in str(text) if each in _KEPT or unicodedata.category(each) not in ("Cc", "Cf", "Cs", "Co")
     )
+
+
+def answer(episode: Episode, length: int) -> str:
+    """What was answered in one line, and behind an arrow what people said would have been right."""
+    if not episode.correction:
+        return cut(episode.output, length)
+    half = length // 2
+    return f"{cut(episode.output, half) or 'no answer'} → {cut(episode.correction, half)}"
 
 
 def cut(text: object, length: int = 120) -> str:

@@ -65,6 +65,12 @@ def test_lists_are_filtered_and_read_on(world: World, admin: Visitor) -> None:
     assert admin.page("episodes", since="2026-11-21", person="bo", verdict="nonsense").count('<td class="text">') == 50
 
 
+def test_what_was_wrong_is_shown_as_it_was_said_with_what_was_right_behind_it(world: World, admin: Visitor) -> None:
+    world.correct(world.ask("which printer?", "the red one"), "the blue one")
+    for page in ("episodes", "map"):
+        assert "the red one → the blue one" in admin.page(page)
+
+
 def test_several_are_archived_and_promoted_at_once(world: World, admin: Visitor) -> None:
     one, two = world.ask("one?"), world.ask("two?")
     world.react(two)
