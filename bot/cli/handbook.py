@@ -38,6 +38,14 @@ def _rows(entries: Iterable[HandbookEntry], *, with_authors: bool) -> Iterator[F
         )
 
 
+def _form_of(output: Path) -> str:
+    """The form that a file's name says. Raises `UsageError` for another ending, which promises another form."""
+    form = output.suffix.casefold().removeprefix(".") or "md"
+    if form not in FORMATS:
+        raise click.UsageError(f"{output} ends in neither .md nor .csv; name it so, or say --format")
+    return form
+
+
 @click.command()
 @click.option("--workspace", default="", help="Of this workspace; the terminal's by default.")
 @click.option("--channel", default="", help="Only of this channel, by id; the way to what a private one was taught.")
@@ -53,6 +61,7 @@ def handbook(*, workspace: str, channel: str, form: str | None, output: Path | N
     settings = settings_of()
     if output is not None:
         require_own(output, settings)
+    chosen = form or (_form_of(output) if output is not None else "md")
     name = workspace or settings.terminal.workspace
     with memory_of() as memory:
         workspaces_named(memory, workspace)
@@ -63,6 +72,5 @@ def handbook(*, workspace: str, channel: str, form: str | None, output: Path | N
     if not entries:
         where = f"channel {channel}" if channel else "the workspace or a public channel"
         click.echo(f"Nothing that people taught counts for {where} yet: a teacher promotes lessons.", err=True)
-    chosen = form or ("csv" if output is not None and output.suffix.casefold() == ".csv" else "md")
     text = written(entries, chosen, workspace=name, with_authors=settings.teaching.name_authors)
     deliver(text, output, count(len(entries), "answer"), ends_line=True)

@@ -40,6 +40,14 @@ def test_what_leaves_comes_back_without_loss(home: Home, tmp_path: Path, name: s
     assert (other.folder / name).read_bytes() == (home.folder / name).read_bytes()
 
 
+def test_a_file_that_promises_another_form_is_not_written(home: Home, tmp_path: Path) -> None:
+    refused = home.run("handbook", "-o", "out.pdf")
+    assert refused.code == 2
+    assert "out.pdf ends in neither .md nor .csv; name it so, or say --format" in refused.err
+    assert not (tmp_path / "out.pdf").exists()
+    assert home.run("handbook", "-o", "out.txt", "--format", "md").code == 0
+
+
 def test_a_private_channel_is_written_down_by_itself(home: Home) -> None:
     assert "A hundred" not in home.run("handbook").out
     board = home.run("handbook", "--channel", "board")

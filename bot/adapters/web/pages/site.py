@@ -100,6 +100,7 @@ class Site:
             for route in page.routes:
                 handler = self._guarded(partial(self._page, page, route))
                 found.append(Route(f"/w/{{workspace}}/{route.path}", handler, methods=[route.method]))
+        found.append(Route("/w/{address:path}", self._guarded(self._unknown)))
         return found
 
     def _guarded(self, endpoint: Endpoint) -> Endpoint:
@@ -254,6 +255,9 @@ class Site:
             self.cookies.write(request, response, response.login)
         elif visit.login.notice is not None or self.cookies.read(request) is None:
             self.cookies.write(request, response, without_notice(visit.login))
+
+    async def _unknown(self, _: Request) -> Response:
+        return self._plain(404, "There is no page at this address. Without a path it leads to the overview.")
 
     def _plain(self, status: int, text: str) -> Response:
         return HTMLResponse(templates().get_template("plain.html").render(text=text), status)

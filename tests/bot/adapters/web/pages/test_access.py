@@ -168,6 +168,12 @@ def test_while_the_database_is_away_a_page_says_so(admin: Visitor, monkeypatch: 
         assert "db.internal" not in response.text
 
 
+def test_an_address_without_a_page_is_answered_by_a_page(admin: Visitor) -> None:
+    response = admin.http.get(f"/w/{WORKSPACE}/overveiw")
+    assert (response.status_code, response.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "There is no page at this address" in response.text
+
+
 def test_the_command_makes_a_digest_that_lets_somebody_in() -> None:
     done = CliRunner().invoke(goodbot, ["password"], input="a good password\r\n")
     assert done.stderr == ""
