@@ -75,7 +75,7 @@ class Store(Protocol):
         """A transaction on one consistent snapshot. Writing in it is a bug and fails."""
 
     def workspaces(self) -> list[str]:
-        """Every workspace that has an episode, a message or a topic, in alphabetical order."""
+        """Every workspace that has an episode, a message, a topic or a log, in alphabetical order."""
 
     def schema(self) -> str:
         """The name of this version's schema. Raises `SchemaMismatch` if the database has another one."""

@@ -31,7 +31,7 @@ from memory.adapters.sql.recall import index
 from memory.adapters.sql.recall.nearest import EXACT_ROWS, RecallIndex
 from memory.adapters.sql.recall.plane_cache import PlaneCache
 from memory.adapters.sql.tables.deliveries import incoming, outgoing
-from memory.adapters.sql.tables.episodes import episodes
+from memory.adapters.sql.tables.episodes import episodes, events
 from memory.adapters.sql.tables.topics import topics
 from memory.adapters.sql.transaction.driver import raise_ours, translated
 from memory.adapters.sql.transaction.session import Session
@@ -52,7 +52,7 @@ def _workspaces_in(table: Table) -> Select[Any]:
     return select(every.c.workspace).where(every.c.workspace.is_not(None))
 
 
-_WORKSPACES = union(*(_workspaces_in(table) for table in (episodes, incoming, outgoing, topics)))
+_WORKSPACES = union(*(_workspaces_in(table) for table in (episodes, incoming, outgoing, topics, events)))
 
 
 class SqlStore:

@@ -64,6 +64,12 @@ def test_forgetting_asks_for_the_name_again(world: World, admin: Visitor) -> Non
     assert ">bo<" not in log
 
 
+def test_the_log_stays_when_the_last_person_of_a_workspace_is_forgotten(world: World, admin: Visitor) -> None:
+    admin.done("people/forget", person="ana", again="ana")
+    assert world.memory.privacy.people("terminal:w", limit=10) == []
+    assert "web:admin" in admin.page("log", kind="forgotten")
+
+
 def test_jobs_run_when_told(admin: Visitor) -> None:
     assert "sweep" in admin.page("jobs")
     assert "sweep: 0 ledger rows" in admin.done("jobs/sweep")
