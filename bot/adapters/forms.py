@@ -1,7 +1,7 @@
 """Forms on all platforms: the names of their fields, the reasons to choose from, the events they make."""
 
 import asyncio
-from collections.abc import Awaitable, Mapping
+from collections.abc import Awaitable, Mapping, Sequence
 from datetime import datetime
 from typing import TypeVar
 
@@ -9,6 +9,7 @@ from bot.adapters.command_words import ParsedCommand
 from bot.model import PersonCorrection, PersonTeaching
 from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
+from memory.model.saved import FilledFrom
 
 Filled = TypeVar("Filled")
 
@@ -71,9 +72,15 @@ def answer_command(entered: Mapping[str, str], question: str) -> ParsedCommand:
 
 
 def teaching_event(
-    entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, by: tuple[str, str]
+    entered: Mapping[str, str],
+    *,
+    event_id: str,
+    scope: Scope,
+    at: datetime,
+    role: Role,
+    filled_from: Sequence[FilledFrom],
 ) -> PersonTeaching:
-    """The lesson in a submitted form; `by` are the authors of the question and answer it was filled in with."""
+    """The lesson in a submitted form."""
     return PersonTeaching(
         event_id=event_id,
         scope=scope,
@@ -82,6 +89,5 @@ def teaching_event(
         at=at,
         audience=Audience(entered.get(AUDIENCE, Audience.PERSONAL)),
         role=role,
-        question_by=by[0],
-        answer_by=by[1],
+        filled_from=tuple(each for each in filled_from if each.message_id),
     )

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.model.messages import Address, ImageFile, TextFile
 from memory.model import Audience, Role, Scope
+from memory.model.saved import FilledFrom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,9 +124,8 @@ class PersonTeaching(BaseEvent):
     answer: str
     audience: Audience = Audience.PERSONAL
     """The wanted audience; the person's role may limit it."""
-    question_by: str = ""
-    answer_by: str = ""
-    """Whose messages the form was filled in with; empty for what was empty, or the bot's."""
+    filled_from: tuple[FilledFrom, ...] = ()
+    """The messages that the form was filled in with."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,4 +1,4 @@
-"""People's messages that somebody saved as lessons."""
+"""Messages that became lessons: those that somebody saved, and those that a form for a lesson was filled in with."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -31,3 +31,16 @@ class SavedMessage:
     lesson_id: str
     link: str = ""
     saved_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FilledFrom:
+    """A message that a form for a lesson was filled in with, before its sender changed what they wanted."""
+
+    message_id: str = ""
+    person: str = ""
+    """Who wrote it, by id; empty for the bot."""
+    text: str = ""
+    """What was filled in; empty if that is not known any more."""
+    is_answer: bool = False
+    """Whether it was the answer; else the question."""

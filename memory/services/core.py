@@ -27,7 +27,7 @@ ALL = 1_000_000
 """A limit that means "all": more rows than anybody has."""
 
 ANSWER_BY = "answer_by"
-"""In the detail of the event that made a lesson: whose message its answer was taken from."""
+"""In the detail of the event that made a lesson: whose words its answer was taken from, one id or several."""
 
 _REWRITING = (EventKind.QUARANTINED, EventKind.RELEASED, EventKind.RESTATED)
 """Events that change what `EpisodeTable.update` does not store: an episode's question or its quarantine."""
@@ -257,7 +257,8 @@ def people_in(tx: Transaction, episode: Episode) -> set[str]:
     return {episode.author, *tx.episodes.words_of_others(episode.workspace, [episode.id]).get(episode.id, ())}
 
 
-def answer_author(tx: Transaction, lesson: Episode) -> str:
-    """Whose message the answer of a lesson of somebody else was taken from; empty if it is its author's own."""
+def answer_authors(tx: Transaction, lesson: Episode) -> set[str]:
+    """Whose words the answer of a lesson of somebody else was taken from; empty if they are its author's own."""
     created = (each for each in tx.log.of_episode(lesson.workspace, lesson.id) if each.kind is EventKind.CREATED)
-    return str(next((each.detail.get(ANSWER_BY, "") for each in created), ""))
+    found = next((each.detail.get(ANSWER_BY, ()) for each in created), ())
+    return set(map(str, found)) if isinstance(found, list | tuple) else {str(found)} - {""}

@@ -15,6 +15,7 @@ from bot.adapters import forms
 from bot.adapters.command_words import ParsedCommand
 from bot.model import Choice
 from memory.model import Audience
+from memory.model.saved import FilledFrom
 
 UserInteraction = discord.Interaction[Any]
 """One use of a button, form, command or menu."""
@@ -152,20 +153,17 @@ def correction_form(answer: str) -> ui.Modal:
     )
 
 
-def teaching_form(question: str, answer: str, by: tuple[int, int]) -> ui.Modal:
-    """The form for a lesson: question, answer, audience.
-
-    `by` are the authors of the messages that it is filled in with, or 0.
-    """
+def teaching_form(question: FilledFrom, answer: FilledFrom) -> ui.Modal:
+    """The form for a lesson, filled in from messages: question, answer, audience."""
     audiences = [
         discord.RadioGroupOption(label=label, value=audience.value, default=audience is Audience.PERSONAL)
         for audience, label in _AUDIENCES
     ]
     return _form(
         "Teach the bot",
-        f"goodbot:{TEACHING}:{by[0]:x}-{by[1]:x}",
-        _text("When somebody asks", forms.QUESTION, default=question),
-        _text("the right answer is", forms.ANSWER, default=answer),
+        f"goodbot:{TEACHING}:{packed(question, answer)}",
+        _text("When somebody asks", forms.QUESTION, default=question.text),
+        _text("the right answer is", forms.ANSWER, default=answer.text),
         ui.Label(
             text="Whom is it for?",
             description="Others get it when a teacher approves it.",
@@ -183,10 +181,16 @@ def answer_form(place: int, question: str, label: str, answer: str = "") -> ui.M
     return _form("Teach the bot", f"goodbot:{ANSWER}:{place:x}-{question}", field)
 
 
-def authors_in(answer: str) -> tuple[str, str]:
-    """The authors of the messages that the form for a lesson was filled in with, from its id."""
-    asker, answerer = (str(int(each, 16) or "") for each in (answer or "0-0").split("-"))
-    return asker, answerer
+def packed(question: FilledFrom, answer: FilledFrom) -> str:
+    """The messages that a form is filled in with, as part of its id: each one's number and its author's."""
+    numbers = (question.message_id, question.person, answer.message_id, answer.person)
+    return "-".join(f"{int(each or 0):x}" for each in numbers)
+
+
+def unpacked(text: str) -> tuple[FilledFrom, FilledFrom]:
+    """The same messages, from the id of a form; without their texts."""
+    asked, asker, reply, author = (str(int(each, 16) or "") for each in (text or "0-0-0-0").split("-"))
+    return FilledFrom(message_id=asked, person=asker), FilledFrom(message_id=reply, person=author, is_answer=True)
 
 
 def form_of(interaction: UserInteraction) -> tuple[str, str] | None:

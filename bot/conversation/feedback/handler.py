@@ -254,8 +254,7 @@ class FeedbackHandler:
             audience=event.audience,
             at=event.at,
             event_id=event.event_id,
-            question_by=event.question_by,
-            answer_by=event.answer_by,
+            filled_from=event.filled_from,
         )
         if lesson is not None:
             await self._say_saved(messenger, event, lesson)

@@ -12,8 +12,9 @@ from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
 from memory.services.batches.batches import Narrow, chunks, everything, existing_batch, is_waiting, outlines_waiting
-from memory.services.core import Core, act, event, existing, people_in, record
+from memory.services.core import Core, act, event, existing, record
 from memory.services.teaching.correct import Draft, own_vote
+from memory.services.teaching.sources import Sources
 from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.quarantine import release_undone
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
@@ -113,9 +114,9 @@ class BatchReview:
             if not by.role.may_promote or not is_waiting(former):
                 raise InvalidInput("only a teacher may edit what was learned from a file, and only while it waits")
             place = replace(former.scope, person=by.actor, visibility=visibility_of(former))
-            # The edited text may still contain words of its author and of the asker.
-            others, came_by = people_in(tx, former), {"batch": row.batch_id}
-            lesson = draft.store(self._core, tx, place, now, vector, detail=came_by, words_of=others)
+            sources = Sources().instead_of(tx, former, draft.answer)
+            came_by = {"batch": row.batch_id} | sources.detail
+            lesson = draft.store(self._core, tx, place, now, vector, detail=came_by, words_of=sources.people)
             act(tx, former, EventKind.ARCHIVED, by.actor, now, {"superseded_by": lesson.id})
             same = [each for each in tx.batches.lessons(workspace, row.batch_id) if each.lesson_id == former.id]
             tx.batches.put_lessons(*(replace(each, lesson_id=lesson.id) for each in same))

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterable
 
-from memory.model import Episode, EventKind, Incoming, LinkKind, Origin, Signal
+from memory.model import Episode, EventKind, Incoming, LinkKind, Origin
 from memory.model.upkeep import Erasure
 from memory.ports import Store, Transaction
 from memory.rules.verdict import CORRECTION
+from memory.services.conversation.whose_words import people_behind
 from memory.services.core import Core, existing, note_words_of
 from memory.services.privacy.quotation import resting_on
 from memory.services.verdicts.quarantine import corrected_by, restore_text
@@ -23,7 +24,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
     nodes = [node.id for node in whole]
     for node in whole:
         # Answers that used it contain its asker's words; without it nothing else would record that.
-        _note_resting(tx, workspace, node.id, _people_in(tx, node))
+        _note_resting(tx, workspace, node.id, people_behind(tx, node))
         note_heeded_warnings(tx, workspace, [node.id])
     tx.retrievals.delete_runs(workspace, [run_id])
     tx.deliveries.delete_runs(workspace, [run_id])
@@ -61,21 +62,6 @@ def _written_in(tx: Transaction, nodes: Iterable[Episode]) -> list[Incoming]:
         messages = [tx.deliveries.incoming(lesson.workspace, each) for each in events if each]
         found += [each for each in messages if each and not tx.episodes.of_run(lesson.workspace, each.run_id)]
     return found
-
-
-def _people_in(tx: Transaction, erased: Episode) -> set[str]:
-    """The people whose words an episode contains: its author, those noted, and the authors of the lessons it used."""
-    workspace, people, seen, waiting = erased.workspace, set[str](), set[str](), [erased]
-    while waiting:
-        each = waiting.pop()
-        seen.add(each.id)
-        people |= {each.author or each.person, *tx.episodes.words_of_others(workspace, [each.id]).get(each.id, ())}
-        items = (item for _, items in tx.retrievals.of_run(workspace, each.run_id) for item in items)
-        behind = {item.episode_id for item in items if item.signal in (Signal.USED, Signal.CONTRADICTED)}
-        corrections = tx.episodes.links(workspace, behind)
-        behind |= {link.from_id for link in corrections if link.kind is LinkKind.CORRECTS and link.to_id in behind}
-        waiting += tx.episodes.get_many(workspace, sorted(behind - seen)).values()
-    return people
 
 
 def note_heeded_warnings(tx: Transaction, workspace: str, erased_ids: Collection[str]) -> None:

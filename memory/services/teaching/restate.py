@@ -25,7 +25,7 @@ from memory.services.core import (
     ALL,
     Core,
     act,
-    answer_author,
+    answer_authors,
     event,
     existing,
     keep,
@@ -123,7 +123,7 @@ def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[st
     read = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
     found = sorted(read, key=lambda each: (each.created_at, each.id))
     written = [each for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
-    quoted = [each.id for each in written if each.id not in own and answer_author(tx, each) == person]
+    quoted = [each.id for each in written if each.id not in own and person in answer_authors(tx, each)]
     lessons = [each.id for each in written if each.id not in quoted]
     # Whole runs, because a node repeats what the nodes below it asked or found out.
     answers = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own}
@@ -257,7 +257,7 @@ def _bare(tx: Transaction, lesson: Episode) -> Episode:
     tx.episodes.delete_vector(lesson.workspace, lesson.id)
     tx.episodes.clear_words(lesson.workspace, lesson.id)
     tx.episodes.put(bare)
-    note_words_of(tx, bare, [answer_author(tx, bare)])
+    note_words_of(tx, bare, answer_authors(tx, bare))
     return bare
 
 

@@ -6,15 +6,17 @@ from datetime import datetime
 
 from memory.errors import Conflict, InvalidInput
 from memory.model import Audience, Episode, Event, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
+from memory.model.saved import FilledFrom
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.fold import UNDO
 from memory.rules.verdict import CORRECTION, REVIEW, changes_register
 from memory.services.conversation.notices import note_decision
-from memory.services.core import ALL, ANSWER_BY, Core, act, answer_author, event, existing, people_in, record
+from memory.services.core import ALL, Core, act, event, existing, record
 from memory.services.settings.chat_settings import admitted
 from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote
 from memory.services.teaching.saving import SAVED, take_back
+from memory.services.teaching.sources import Sources
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import store_visibility
 from memory.services.verdicts.promotion import undo_promotion
@@ -173,15 +175,14 @@ class Teaching:
         at: datetime,
         event_id: str = "",
         instead_of: str = "",
-        question_by: str = "",
-        answer_by: str = "",
+        filled_from: Sequence[FilledFrom] = (),
     ) -> Episode | None:
         """Store a lesson without an answer before it. It counts as far as a correction by the same person would.
 
         A teacher's may be promoted to the workspace in the same step. `instead_of` is the lesson whose place it takes,
-        and which may have lent it words, as messages of `question_by` and `answer_by` may: forgetting the one takes its
-        question, forgetting the other takes it whole. None if the event was handled before. Raises `InvalidInput` for
-        an unusable text, and `NotFound` if that lesson is gone.
+        and which may have lent it words, as the messages in `filled_from` may: forgetting who wrote its question takes
+        the question, forgetting who wrote its answer takes it whole. None if the event was handled before. Raises
+        `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone.
         """
         draft = Draft.of(self._core, question, answer)
         vector = self._core.embedded(draft.question)
@@ -189,13 +190,11 @@ class Teaching:
             now = self._core.clock()
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            others = {question_by, answer_by}
+            sources = Sources.of(tx, scope, draft, filled_from, now)
             if instead_of:
-                former = existing(tx, scope.workspace, instead_of)
-                others |= people_in(tx, former)
-                answer_by = answer_by or answer_author(tx, former)
-            came_by = {"role": role.value, "event": event_id} | ({ANSWER_BY: answer_by} if answer_by else {})
-            lesson = draft.store(self._core, tx, scope, now, vector, detail=came_by, words_of=others)
+                sources = sources.instead_of(tx, existing(tx, scope.workspace, instead_of), draft.answer)
+            came_by = {"role": role.value, "event": event_id} | sources.detail
+            lesson = draft.store(self._core, tx, scope, now, vector, detail=came_by, words_of=sources.people)
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)

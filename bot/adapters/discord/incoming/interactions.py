@@ -7,10 +7,13 @@ three seconds, so slow ones are acknowledged and replied to later.
 import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
 import discord
+from cachetools import TTLCache
 
 from bot.adapters import forms
 from bot.adapters.command_words import SETTINGS, ParsedCommand, command_event
@@ -35,12 +38,15 @@ from bot.adapters.private_reply import replying_to
 from bot.errors import MessengerError
 from bot.model import PersonEvent, PersonRetry, PersonVote
 from memory.model import Role
+from memory.model.saved import FilledFrom
 
 log = logging.getLogger(__name__)
 
 _SOON_S = 2.0
 """How long a press waits for its vote to be stored before it is acknowledged."""
 _VALUES = {views.UP: 1, views.DOWN: -1, UNDO: 0}
+_FORMS, _FORM_KEPT = 500, timedelta(hours=1)
+"""How many filled-in forms are remembered until they are sent, and for how long."""
 _SAVED = "Saved ✔"
 _NO_TEXT = "There was no text, so I saved no correction. Your 👎 stays."
 _OUT_OF_REACH = "You cannot use me there any more."
@@ -52,6 +58,10 @@ class Interactions:
 
     def __init__(self, context: HandlerContext) -> None:
         self._context = context
+        self._filled_in: TTLCache[str, tuple[FilledFrom, FilledFrom], datetime] = TTLCache(
+            _FORMS, _FORM_KEPT, context.clock
+        )
+        """What forms for lessons were filled in with, by the part of their id that names the messages."""
         self.handlers: dict[str, Callable[[Any], object]] = {
             "press": lambda press: self._context.tasks.start(press[0].id, partial(self._pressed, *press)),
             "choice": lambda choice: self._context.tasks.start(choice[0].id, partial(self._chosen, *choice)),
@@ -135,8 +145,13 @@ class Interactions:
         scope, role = place.scope(str(interaction.user.id)), self._context.roles.of(interaction.user)
         events: list[PersonEvent] = []
         if form != CORRECTION:
-            by = views.authors_in(answer)
-            events.append(forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role, by=by))
+            known = self._filled_in.get(answer) or views.unpacked(answer)
+            sources = [
+                replace(each, message_id=each.message_id and place.message_id(each.message_id)) for each in known
+            ]
+            events.append(
+                forms.teaching_event(fields, event_id=event_id, scope=scope, at=at, role=role, filled_from=sources)
+            )
         elif correction := forms.correction_event(
             fields, event_id=event_id, scope=scope, at=at, role=role, message_id=answer
         ):
@@ -248,12 +263,15 @@ class Interactions:
             return
         replied = message.reference.resolved if message.reference else None
         asked, reply = (replied, message) if isinstance(replied, discord.Message) else (message, None)
-        question, answer = await self._plain(interaction, asked), await self._plain(interaction, reply) if reply else ""
-        by = self._author(asked), self._author(reply) if reply else 0
-        await self._open(interaction, teaching_form(question, answer, by))
+        question = await self._filled_from(interaction, asked)
+        answer = replace(await self._filled_from(interaction, reply), is_answer=True) if reply else FilledFrom()
+        self._filled_in[views.packed(question, answer)] = question, answer
+        await self._open(interaction, teaching_form(question, answer))
 
-    def _author(self, message: discord.Message) -> int:
-        return 0 if message.author.id == self._context.client.me else message.author.id
+    async def _filled_from(self, interaction: UserInteraction, message: discord.Message) -> FilledFrom:
+        author = "" if message.author.id == self._context.client.me else str(message.author.id)
+        text = await self._plain(interaction, message)
+        return FilledFrom(message_id=str(message.id), person=author, text=text)
 
     async def _plain(self, interaction: UserInteraction, message: discord.Message) -> str:
         if message.author.id == self._context.client.me:

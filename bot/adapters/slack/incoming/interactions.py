@@ -19,6 +19,7 @@ from bot.adapters.slack.web import NO_WAIT_S
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
 from memory.model import Audience
+from memory.model.saved import FilledFrom
 
 log = logging.getLogger(__name__)
 
@@ -195,6 +196,8 @@ class Interactions:
         """The teaching modal was submitted."""
         context = self._context
         about, location, fields = await self._submitted(body)
+        (asker, author), texts = about.by, blocks.filled_in(body["view"])
+        root = about.thread if texts.get(forms.QUESTION) else ""
         is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
         await context.sink(
             forms.teaching_event(
@@ -203,7 +206,10 @@ class Interactions:
                 scope=await context.channels.scope(location),
                 at=context.clock(),
                 role=await context.roles.of(location, is_wide=is_wide),
-                by=(about.by[0], about.by[1]),
+                filled_from=[
+                    FilledFrom(message_id=root, person=asker, text=texts.get(forms.QUESTION, "")),
+                    FilledFrom(message_id=about.ts, person=author, text=texts.get(forms.ANSWER, ""), is_answer=True),
+                ],
             )
         )
 

@@ -210,6 +210,12 @@ def entered(view: Mapping[str, Any]) -> dict[str, str]:
     return fields
 
 
+def filled_in(view: Mapping[str, Any]) -> dict[str, str]:
+    """The texts that a submitted modal was filled in with, by field."""
+    found = {block.get("block_id", ""): block.get("element") or {} for block in view.get("blocks") or ()}
+    return {name: str(element["initial_value"]) for name, element in found.items() if element.get("initial_value")}
+
+
 def sections(text: str, most: int = 30) -> list[Block]:
     """Text as sections, at most `most`, cut between lines."""
     parts, current = list[str](), ""

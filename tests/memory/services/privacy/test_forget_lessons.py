@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from memory.model import Audience, Episode, Lesson, LinkKind, Origin, Reaction, Role, Scope, Signal, Verdict, Visibility
+from memory.model.saved import FilledFrom
 from memory.ports import EpisodeFilter
 from memory.rules.quarantine import Flag
 from tests.doubles.attack_world import Attacked
@@ -21,14 +22,24 @@ def taught(world: World, question: str = f"where is the ladder of {WORD}?", *, o
     return world.correct(answer, "in the cellar", by="tea", role=Role.TEACHER)
 
 
-def from_messages(world: World, *, question_by: str, answer_by: str) -> Episode:
+def from_messages(
+    world: World, *sources: FilledFrom, question: str = QUESTION, answer: str = "in the cellar"
+) -> Episode:
     """A teacher makes a lesson of others' messages."""
     lesson = world.memory.teaching.teach(
-        scope("tea"), QUESTION, "in the cellar", role=Role.TEACHER, audience=Audience.WORKSPACE,
-        at=world.clock.tick(), question_by=question_by, answer_by=answer_by,
+        scope("tea"), question, answer, role=Role.TEACHER, audience=Audience.WORKSPACE, at=world.clock.tick(),
+        filled_from=sources,
     )  # fmt: skip
     assert lesson is not None
     return lesson
+
+
+def asked_by(person: str) -> FilledFrom:
+    return FilledFrom(message_id="m1", person=person)
+
+
+def answered_by(person: str, text: str = "") -> FilledFrom:
+    return FilledFrom(message_id="m2", person=person, text=text, is_answer=True)
 
 
 def forget(world: World) -> None:
@@ -206,7 +217,7 @@ class TestLessonsOfOthers(Attacked):
         assert lesson.id not in world.recalled("what is behind the vault?", scope("bob"))
 
     def test_what_was_taken_from_the_persons_question_leaves_the_lesson(self, world: World) -> None:
-        lesson = from_messages(world, question_by=PERSON, answer_by="bob")
+        lesson = from_messages(world, asked_by(PERSON), answered_by("bob"))
         forget(world)
         kept = world.episode(lesson)
         assert (kept.goal, kept.output, kept.quarantine) == ("", "in the cellar", (Flag.NEEDS_QUESTION,))
@@ -214,7 +225,7 @@ class TestLessonsOfOthers(Attacked):
         assert "in the cellar" not in everything(world)
 
     def test_a_lesson_taken_from_the_persons_answer_goes_with_what_rests_on_it(self, world: World) -> None:
-        lesson = from_messages(world, question_by="bob", answer_by=PERSON)
+        lesson = from_messages(world, asked_by("bob"), answered_by(PERSON))
         used = world.ask(QUESTION, "in the cellar", of=scope("cy"))
         edited = world.memory.teaching.teach(
             scope("tea"), QUESTION, f"in the cellar of {WORD}", role=Role.TEACHER, audience=Audience.CHANNEL,
@@ -228,11 +239,60 @@ class TestLessonsOfOthers(Attacked):
         assert world.memory.audit.check() == []
 
     def test_a_lesson_taken_from_ones_own_messages_is_ones_own(self, world: World) -> None:
-        lesson = from_messages(world, question_by="tea", answer_by="tea")
+        lesson = from_messages(world, asked_by("tea"), answered_by("tea"))
         forget(world)
         assert world.episode(lesson) == lesson
         world.memory.privacy.forget(W, "tea")
         assert "in the cellar" not in everything(world)
+
+    def test_a_message_that_was_moved_to_the_question_lent_it_no_answer(self, world: World) -> None:
+        question = f"where is the ladder of {WORD}?"
+        lesson = from_messages(world, answered_by(PERSON, question), question=question)
+        forget(world)
+        kept = world.episode(lesson)
+        assert (kept.goal, kept.output, kept.quarantine) == ("", "in the cellar", (Flag.NEEDS_QUESTION,))
+        assert WORD not in everything(world)
+
+    def test_a_question_that_was_moved_to_the_answer_goes_with_the_lesson(self, world: World) -> None:
+        said = f"it stands behind the {WORD}"
+        asked = FilledFrom(message_id="m1", person=PERSON, text=said)
+        from_messages(world, asked, answer=f"I think {said}.")
+        forget(world)
+        assert WORD not in everything(world)
+
+    def test_an_answer_of_the_bot_made_a_lesson_has_the_words_of_whose_lesson_it_used(self, world: World) -> None:
+        world.correct(
+            world.ask(QUESTION, of=scope("bob")), f"it stands behind the {WORD}", by=PERSON, role=Role.TEACHER
+        )
+        used = world.ask(QUESTION, f"it stands behind the {WORD}", of=scope("bob"))
+        from_messages(world, answered_by(""), answer="unlike it")
+        of_bot = FilledFrom(message_id=f"m-{used.run_id}", text=used.output, is_answer=True)
+        from_messages(world, of_bot, answer=used.output)
+        forget(world)
+        assert WORD not in everything(world)
+        assert "unlike it" in everything(world)
+
+    def test_so_has_one_that_says_the_askers_question_again(self, world: World) -> None:
+        question = f"where is the ladder of {WORD}?"
+        plain = world.ask(question, "in the cellar", of=scope(PERSON))
+        echo = world.ask(question, f"You ask “{question}”: in the cellar", of=scope(PERSON))
+        for each in (plain, echo):
+            of_bot = FilledFrom(message_id=f"m-{each.run_id}", text=each.output, is_answer=True)
+            from_messages(world, of_bot, answer=each.output)
+        forget(world)
+        assert WORD not in everything(world)
+        assert "in the cellar" in everything(world)
+
+    def test_a_lesson_in_a_teachers_words_goes_with_its_author_only_if_it_has_theirs(self, world: World) -> None:
+        waiting = world.correct(world.ask(QUESTION, of=scope("bob")), f"it stands behind the {WORD}", by=PERSON)
+        for answer in (f"It stands behind the {WORD}, I think.", "in the cellar"):
+            world.memory.teaching.teach(
+                scope("tea"), waiting.goal, answer, role=Role.TEACHER, audience=Audience.CHANNEL,
+                at=world.clock.tick(), instead_of=waiting.id,
+            )  # fmt: skip
+        forget(world)
+        assert WORD not in everything(world)
+        assert "in the cellar" in everything(world)
 
     def test_a_lesson_waits_with_its_other_flags_too(self, world: World) -> None:
         answer = world.ask(f"how do I get {WORD}?", "no idea", of=scope(PERSON))

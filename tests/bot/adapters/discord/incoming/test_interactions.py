@@ -16,6 +16,7 @@ from bot.model import (
     PersonVote,
 )
 from memory.model import Audience, Role, Visibility
+from memory.model.saved import FilledFrom
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.discord import Callback, DiscordServer, Interaction, LostAnswer, MessageFlag, Reset, refusing
 from tests.doubles.discord.faults import Trouble
@@ -299,7 +300,10 @@ async def test_teaching_from_the_menu_of_a_reply(server: DiscordServer, session:
 
     assert (event.question, event.answer) == ("where is the coffee?", "second floor")
     assert (event.audience, event.scope.person) == (Audience.CHANNEL, session.ana.id)
-    assert (event.question_by, event.answer_by) == (ben.id, session.ana.id)
+    assert [(each.person, each.text, each.is_answer) for each in event.filled_from] == [
+        (ben.id, "where is the coffee?", False),
+        (session.ana.id, "second floor", True),
+    ]
 
 
 async def test_teaching_from_the_menu_of_a_question(server: DiscordServer, session: Session) -> None:
@@ -314,7 +318,9 @@ async def test_teaching_from_the_menu_of_a_question(server: DiscordServer, sessi
         "second floor",
         Audience.PERSONAL,
     )
-    assert (event.question_by, event.answer_by) == (asked.author.id, "")
+    assert event.filled_from == (
+        FilledFrom(message_id=str(asked.id), person=asked.author.id, text="where is the coffee?"),
+    )
 
 
 async def test_teaching_from_an_answer_leaves_its_small_print_out(server: DiscordServer, session: Session) -> None:
@@ -326,7 +332,10 @@ async def test_teaching_from_an_answer_leaves_its_small_print_out(server: Discor
     await server.until(lambda: form.text)
     [event] = await session.heard.of(PersonTeaching, 1)
     assert (event.question, event.answer) == ("where is the coffee?", "Ask @everyone\non floor 1.")
-    assert (event.question_by, event.answer_by) == (session.ana.id, "")
+    assert [(each.message_id, each.person) for each in event.filled_from] == [
+        (str(asked.id), session.ana.id),
+        (ref.message_id, ""),
+    ]
 
 
 # Commands in words ----------------------------------------------------------------------------------------------------

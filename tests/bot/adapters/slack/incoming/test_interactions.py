@@ -21,6 +21,7 @@ from bot.model import (
     PersonVote,
 )
 from memory.model import Audience, Role
+from memory.model.saved import FilledFrom
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import CannotDo, Person, Refused, ServerBroken, SlackServer
 from tests.doubles.slack.state import Message
@@ -237,7 +238,10 @@ async def test_any_message_can_be_made_a_lesson(server: SlackServer) -> None:
     [lesson] = of(session.heard, PersonTeaching)
     assert (lesson.question, lesson.answer) == ("where is the key?", "Under the blue pot.")
     assert (lesson.audience, lesson.scope.channel, lesson.scope.place) == (Audience.CHANNEL, channel, "#general")
-    assert (lesson.question_by, lesson.answer_by) == (ana.id, ben.id)
+    assert lesson.filled_from == (
+        FilledFrom(message_id=root.ts, person=ana.id, text="where is the key?"),
+        FilledFrom(message_id=reply.ts, person=ben.id, text="under the pot & mat", is_answer=True),
+    )
 
 
 async def test_who_wants_to_teach_is_told_when_no_form_opens(server: SlackServer) -> None:
