@@ -44,6 +44,7 @@ from memory.services.recording.journal import Journals
 from memory.services.recording.preferences import Preference as Preference, Preferences
 from memory.services.recording.record import Answer as Answer, Recording as Recording, Unsent as Unsent
 from memory.services.recording.recover import Recovering
+from memory.services.recording.said_before import SaidBefore as SaidBefore
 from memory.services.recording.spending import Spending
 from memory.services.reports.audit import Audit, RunView as RunView
 from memory.services.reports.explain import (

@@ -293,8 +293,8 @@ class Answering:
             tap=incoming.tap if result.chosen else None,
             understood=result.understood,
             allowed=result.allowed,
-            words_of=result.words_of - {incoming.scope.person}
-            | (background.people if result.understood else frozenset[str]()),
+            said_before=background.texts if self._agent.model.name != "offline" or result.understood else (),
+            words_of=result.words_of - {incoming.scope.person} | background.people_in(result.understood),
         )
 
     def _with_text(self, incoming: Incoming, run_id: str, *parts: str) -> FinishedRun:

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -18,7 +18,7 @@ from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
 from memory.model.evidence import ActionText, Evidence
 from memory.model.spending import Allowance
 from memory.ports import Transaction
-from memory.services import Memory
+from memory.services import Memory, SaidBefore
 
 log = logging.getLogger(__name__)
 
@@ -86,12 +86,18 @@ class Background:
     earlier: tuple[ChatLine, ...] = ()
     people: frozenset[str] = frozenset()
     """People other than the asker whose words are in it."""
+    texts: tuple[SaidBefore, ...] = ()
+    """What these people said, and what the bot did."""
     exchanges: tuple[Exchange, ...] = ()
     """Messages to the bot with its answers, oldest first."""
     preferences: tuple[str, ...] = ()
     """The asker's preferences as instructions."""
     recollection: Recollection | None = None
     """The lessons recalled for the message, if that was asked for and earlier messages do not change its meaning."""
+
+    def people_in(self, understood: str) -> frozenset[str]:
+        """The people other than the asker whose words may be in what a message was understood to mean, if it was."""
+        return self.people if understood else frozenset()
 
     def asked(self, message: Incoming) -> Exchange | None:
         """The bot's question to the asker that this message may answer, if it is no question itself."""
@@ -136,6 +142,7 @@ class BackgroundLookup:
         return Background(
             earlier=tuple(each for *_, earlier in lines for each in earlier),
             people=frozenset(names),
+            texts=tuple(_texts(message, exchanges, remarks)),
             exchanges=tuple(exchanges),
             preferences=await self._preferences(message),
             recollection=recollection,
@@ -209,6 +216,17 @@ class BackgroundLookup:
             text=remark.text,
             is_replied_to=remark.message_id == message.reply_to,
         )
+
+
+def _texts(message: Incoming, exchanges: Iterable[Exchange], remarks: Iterable[Remark]) -> Iterator[SaidBefore]:
+    """What others said, and the answers of the bot, which may have others' words too."""
+    for remark in remarks:
+        if remark.person != message.scope.person:
+            yield SaidBefore(text=remark.text, person=remark.person)
+    for each in exchanges:
+        if each.person != message.scope.person:
+            yield SaidBefore(text=each.text, person=each.person, run_id=each.run_id)
+        yield SaidBefore(text=each.answer, run_id=each.run_id)
 
 
 def _speaker(message: Incoming, person: str) -> Speaker:

@@ -31,6 +31,7 @@ from memory.rules.fold import apply, facts
 from memory.rules.quarantine import flags_of
 from memory.rules.use_detection import DetectedSignal, OverlapDetector
 from memory.services.core import event, note_words_of
+from memory.services.recording.said_before import SaidBefore, note_people_in
 from memory.services.verdicts.model_grading import guess_of
 from memory.services.verdicts.quarantine import SYSTEM
 
@@ -64,6 +65,8 @@ class FinishedRun:
     """The message's meaning in its conversation, if that is more than its text."""
     words_of: frozenset[str] = frozenset()
     """Other people whose words are in `understood`."""
+    said_before: tuple[SaidBefore, ...] = ()
+    """The conversation before, as far as its model read it and it is not the asker's."""
     usage: Usage = field(default_factory=Usage)
     """The usage of its models, for the caps."""
     prompts: str = ""
@@ -95,12 +98,14 @@ def _allowed_event(node: Episode, allowed: Allowed) -> Event:
 
 
 def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
-    """Store the vectors of the nodes' goals, whose words the nodes have, and links to their parents."""
+    """Store the vectors of the nodes' goals, whose words they have, and links. `NotFound` if such words are erased."""
     vectors = {recall.node_path: recall.vector for recall in run.recalls}
     known = {node.id: vector for node in nodes if (vector := vectors.get(node.node_path)) is not None}
     tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
     others = sorted(run.words_of | ({run.asked_by} if run.asked_by else set()))
     tx.episodes.note_words(run.workspace, {node.id: others for node in nodes})
+    if run.said_before:
+        note_people_in(tx, nodes, run.said_before)
     tx.episodes.add_link(
         *(
             Link(

@@ -19,6 +19,7 @@ from memory.model import (
     Retrieval,
     Role,
     Scope,
+    Signal,
     Visibility,
     offers_of,
 )
@@ -43,6 +44,7 @@ from memory.services.recording.finished_run import (
     used_in,
     used_of,
 )
+from memory.services.recording.said_before import SaidBefore, repeated
 from memory.services.recording.spending import count_spent
 from memory.services.settings.chat_settings import admitted, require_admitted
 from memory.services.verdicts.channels import store_visibility
@@ -188,11 +190,17 @@ class Recording:
         # Outside of the transaction, as both are slow.
         shown = lessons_shown(self._core.detector, run)
         recalls = retrievals_of(self._core.store, run, self._core.clock())
+        run = replace(run, said_before=self._repeated(run, shown) if run.said_before else ())
         try:
             with self._core.store.write() as tx:
                 return self._commit(tx, run, shown, recalls)
         except NotFound:
             return None
+
+    def _repeated(self, run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[SaidBefore, ...]:
+        used = {each.exemplar.episode.output for each in shown if each.detected.signal is Signal.USED}
+        texts = [each for each in run.said_before if each.person or each.text not in used]  # theirs are known
+        return repeated(self._core.detector, run.nodes, texts, asked=run.question, understood=run.understood)
 
     def _commit(
         self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], recalls: Sequence[Retrieval]

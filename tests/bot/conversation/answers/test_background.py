@@ -1,5 +1,6 @@
 """The conversation a run is given: what was said to the bot and by it, names for people, nothing of other places."""
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import replace
 from datetime import timedelta
@@ -9,7 +10,7 @@ import pytest
 from bot.conversation.answers.background import BackgroundConfig
 from bot.errors import MessengerUnavailable
 from bot.model import ModelReply, ModelRequest, PersonDeletion, PersonEdit, PersonMessage, Remark, UserTurn
-from memory.model import Scope
+from memory.model import Role, Scope
 from tests.doubles.conversation import ANA, BOB, Chat, Oracle, RecordingMessenger, direct
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import goal_of, opening
@@ -191,3 +192,56 @@ async def test_a_conversation_is_no_longer_than_the_pause_that_is_set() -> None:
     assert [goal_of(each) for each in chat.oracle.requests] == ["the old matter", "the new matter"]
     assert conversation(chat) == []
     chat.executor.close()
+
+
+HERE = replace(ANA, thread="t1")
+
+
+async def asked_after(chat: Chat, answer: str, goal: str = "what did they say about lunch on Friday?") -> None:
+    chat.oracle.answers[goal] = answer
+    await chat.ask(goal, HERE)
+    await chat.command("forget", "yes", by=BOB)
+
+
+async def test_an_answer_that_repeats_a_message_between_people_is_forgotten_with_its_author(chat: Chat) -> None:
+    said = Remark(
+        message_id="t1", person="bob", text="The samovar stands behind the curtain.", at=chat.world.clock.tick()
+    )
+    platform(chat).said = [said]
+    await asked_after(chat, "Bob says that a samovar stands behind some curtain.")
+    assert b"samovar" not in content(chat.store)
+
+
+async def test_so_is_one_that_repeats_a_question_to_the_bot(chat: Chat) -> None:
+    await chat.ask("can the samovar stand behind the curtain?", replace(BOB, thread="t1"))
+    await asked_after(chat, "Bob wants the samovar behind the curtain.")
+    assert b"samovar" not in content(chat.store)
+
+
+async def test_so_is_one_that_repeats_an_answer_of_the_bot_that_used_their_lesson(chat: Chat) -> None:
+    wrong = await chat.ask("where is the samovar?", BOB)
+    await chat.correct("Behind the green curtain.", BOB, message_id=wrong, role=Role.TEACHER)
+    chat.oracle.answers["where is the samovar?"] = "Behind the green curtain."
+    await chat.ask("where is the samovar?", HERE)
+    await asked_after(chat, "As I said: behind the green curtain.")
+    assert b"curtain" not in content(chat.store)
+
+
+async def test_an_answer_that_repeats_nothing_of_it_stays(chat: Chat) -> None:
+    await chat.ask("can the samovar stand behind the curtain?", replace(BOB, thread="t1"))
+    await asked_after(chat, "Nobody spoke of food.")
+    assert b"Nobody spoke of food." in content(chat.store)
+    assert b"samovar" not in content(chat.store)
+
+
+async def test_what_is_forgotten_while_the_model_works_is_not_repeated(chat: Chat) -> None:
+    await chat.ask("can the samovar stand behind the curtain?", replace(BOB, thread="t1"))
+    goal, gate = "what did they say about lunch on Friday?", asyncio.Event()
+    chat.oracle.answers[goal], chat.oracle.gates[goal] = "Bob wants the samovar behind the curtain.", gate
+    await chat.sink(chat.message(goal, HERE))
+    while await chat.oracle.arrived.get() != goal:
+        pass
+    await chat.command("forget", "yes", by=BOB)
+    gate.set()
+    await chat.bot.idle()
+    assert ["samovar" in opening(each) for each in chat.oracle.requests[-2:]] == [True, False]

@@ -150,6 +150,7 @@ async def test_what_a_cap_costs_in_statements(tmp_path: Path) -> None:
         for number, each in enumerate(caps):
             chat = Costly(*each, world=world)
             await chat.say(f"{number} to warm up?")
+            world.clock.tick(hours=5)  # nothing was said before in this conversation
             count = Count(store)
             await chat.say(f"{number} is counted?")
             counted.append(len(count.statements))
