@@ -21,7 +21,7 @@ class Proposal:
     source: str = ""
     """Where in the file it is and why it was chosen, for the reviewer."""
     others: tuple[str, ...] = ()
-    """The ids of other people whose words it contains."""
+    """The ids of other people whose words it contains: of who asked, or in a direct conversation of who answered."""
     accepted_by: str = ""
     """In a direct conversation: the asker, who said that it is right. It counts for them alone and is not reviewed."""
 

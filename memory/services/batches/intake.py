@@ -15,7 +15,7 @@ from memory.model.batch import Batch, BatchLesson, Proposal
 from memory.model.normal_form import comparable
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.quarantine import Flag
-from memory.services.core import Core, event
+from memory.services.core import ANSWER_BY, Core, event
 from memory.services.teaching.correct import Draft, lesson_flags, own_vote, taught_lesson
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.verdicts.quarantine import quarantining
@@ -194,15 +194,16 @@ class Intake:
 
     def _new(self, draft: _Entry, lesson: Episode, vector: Vector, now: datetime) -> NewEpisode:
         detail = {"batch": self.batch.id}
-        created = event(lesson, EventKind.CREATED, lesson.author, now, detail=detail)
-        voter = draft.proposal.accepted_by
+        voter, others = draft.proposal.accepted_by, draft.proposal.others
+        answer_by = {ANSWER_BY: list(others)} if voter and others else {}  # whoever answered the asker
+        created = event(lesson, EventKind.CREATED, lesson.author, now, detail={**detail, **answer_by})
         vote = replace(own_vote(lesson, Role.MEMBER, now), actor=voter)
         return NewEpisode(
             episode=lesson,
             vector=vector,
             before=[created, *quarantining(lesson, self._flags.get(draft.key, ()), now)],
             reactions=(ReactionSet(reactions=(vote,), at=now, detail=detail),) if voter else (),
-            words_of=draft.proposal.others,
+            words_of=others,
         )
 
     def _embedded(self, drafts: Sequence[_Entry]) -> Mapping[str, Vector]:

@@ -8,6 +8,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Vector, Verdict, Visibility
 from memory.model.batch import Batch
+from memory.ports import EpisodeFilter
 from memory.services import EntryStatus, Reviewer
 from memory.services.batches.intake import EntryOutcome
 from tests.doubles.memory_world import World, scope
@@ -166,6 +167,16 @@ def test_among_four_eyes_it_is_the_askers_alone(world: World) -> None:
     assert recalled(world, "ana", WHERE, channel="d1", visibility=Visibility.DIRECT) == [BOX]
     assert recalled(world, "tess", WHERE) == recalled(world, "ana", WHERE) == []
     assert world.memory.batches.views(batch.workspace, open_only=True) == []
+
+
+@pytest.mark.parametrize("person", ["bea", "ana"])
+def test_what_was_said_among_four_eyes_goes_with_either_of_them(world: World, person: str) -> None:
+    there = scope("ana", channel="d1", visibility=Visibility.DIRECT)
+    batch, _ = learned(world, proposal(WHERE, BOX, of=there, others=["bea"], accepted_by="ana"))
+    world.memory.privacy.forget(batch.workspace, person)
+    every = EpisodeFilter(include_archived=True, limit=None)
+    assert world.memory.audit.episodes(batch.workspace, every) == []
+    assert world.memory.audit.check() == []
 
 
 def test_a_teachers_own_words_take_the_place_of_a_lesson_that_waits(world: World) -> None:
