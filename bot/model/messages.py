@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memory.model import Scope
+from memory.model import Scope, Visibility
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -169,6 +169,8 @@ class ChannelCard:
     name: str = ""
     topic: str = ""
     purpose: str = ""
+    visibility: Visibility | None = None
+    """Who can read it now; None if the platform did not say."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -101,12 +101,13 @@ class Channels:
                 return replace(self._last_known.get(channel, place), is_known=False)
             log.warning("could not look up %s, treating it as private: %s", channel, error)
         else:
-            place = _read(answer["channel"])
+            place = read_channel(answer["channel"])
         self._known[channel] = self._last_known[channel] = place
         return place
 
 
-def _read(channel: Json) -> ChannelInfo:
+def read_channel(channel: Json) -> ChannelInfo:
+    """What Slack says of a channel: who can read it, its name, who made it."""
     if channel.get("is_im"):
         return ChannelInfo(Visibility.DIRECT, _DIRECT_MESSAGE)
     name = "group DM" if channel.get("is_mpim") else f"#{channel.get('name') or channel['id']}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bot.adapters.naming import Names, plain_name
-from bot.adapters.slack.directory import OWNERS, Channels, Roles
+from bot.adapters.slack.directory import OWNERS, Channels, Roles, read_channel
 from bot.adapters.slack.events import UNNAMED, Json, Location, is_by_person, plain, time_of, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
@@ -168,11 +168,12 @@ class Lookups:
         )
 
     async def channel_card(self, scope: Scope) -> ChannelCard:
-        """Name, topic and purpose of the scope's channel. Raises `MessengerError`."""
+        """Name, topic, purpose and readers of the scope's channel. Raises `MessengerError`."""
         require_own(self._identity, scope.workspace)
         answer = await self._web.call_once(self._web.client.conversations_info, channel=scope.channel)
         topic, purpose = (str((answer["channel"].get(each) or {}).get("value") or "") for each in ("topic", "purpose"))
-        return ChannelCard(name=scope.place, topic=topic, purpose=purpose)
+        visibility = read_channel(answer["channel"]).visibility
+        return ChannelCard(name=scope.place, topic=topic, purpose=purpose, visibility=visibility)
 
     async def _before(self, scope: Scope, message_id: str) -> list[Json]:
         """The messages before one in its thread, or in its channel where it begins one; oldest first."""

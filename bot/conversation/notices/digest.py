@@ -12,7 +12,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.reply import short_id
 from bot.errors import MessengerError
 from bot.model import BotMessage, Choice
-from bot.ports import KnowsTeachers, Messenger
+from bot.ports import KnowsPeople, KnowsTeachers, Messenger
 from memory.model import Episode, Origin, Scope, Visibility
 from memory.model.episode import authors_of
 from memory.model.scope import platform_of
@@ -64,7 +64,7 @@ class Digest:
         to = chosen.get(DIGEST, self._to)
         if to == OFF:
             return 0
-        if to != DIRECT and await self._executor(self._has_outsiders, workspace, to):
+        if to != DIRECT and await self._has_outsiders(messenger, workspace, to):
             to = DIRECT
         waiting = await self._executor(self._waiting, workspace, now)
         gaps = await self._executor(self._gaps, workspace, now)
@@ -79,10 +79,23 @@ class Digest:
             sent += await self._post(messenger, workspace, "", others, gaps, teacher) if others or gaps else 0
         return sent
 
-    def _has_outsiders(self, workspace: str, channel: str) -> bool:
-        """Whether a channel is shared with another organisation, which is shown nothing of the workspace. Blocking."""
+    async def _has_outsiders(self, messenger: Messenger, workspace: str, channel: str) -> bool:
+        """Whether a channel is shared with another organisation, which is shown nothing of the workspace.
+
+        The platform is asked, as nothing may have happened in the channel since it was shared.
+        """
         there = replace(_anybody(workspace), channel=channel)
-        return self._memory.channels.last_known(there).visibility is Visibility.SHARED
+        now = await self._readers(messenger, there)
+        if now is not None:
+            await self._executor(self._memory.channels.note, replace(there, visibility=now))
+        return (await self._executor(self._memory.channels.last_known, there)).visibility is Visibility.SHARED
+
+    async def _readers(self, messenger: Messenger, there: Scope) -> Visibility | None:
+        try:
+            return (await messenger.channel_card(there)).visibility if isinstance(messenger, KnowsPeople) else None
+        except MessengerError as error:
+            log.info("could not look up who reads %s in %s: %s", there.channel, there.workspace, error)
+            return None
 
     def _gaps(self, workspace: str, now: datetime) -> list[Gap]:
         """The public questions that nobody has answered for `MIN_AGE`. Blocking."""

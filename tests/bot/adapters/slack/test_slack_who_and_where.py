@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from bot.ports import KnowsPeople
-from memory.model import Scope
+from memory.model import Scope, Visibility
 from tests.doubles.slack import SlackServer
 from tests.doubles.whole_bot import slack_bot
 
@@ -25,4 +25,4 @@ async def test_who_asks_and_where(tmp_path: Path) -> None:
         scope = Scope(workspace=bot.session.workspace, channel=channel, person=ana.id, place="#general")
         profile, card = await bot.messenger.profile(scope), await bot.messenger.channel_card(scope)
     assert (profile.zone, bool(profile.name)) == ("Europe/Amsterdam", True)
-    assert card.name == "#general"
+    assert (card.name, card.visibility) == ("#general", Visibility.PUBLIC)

@@ -6,8 +6,8 @@ import pytest
 
 from bot.conversation import messages
 from bot.conversation.notices.digest import SHOWN, Digest
-from bot.errors import NotPermitted
-from bot.model import BotMessage, Choice, PersonCommand
+from bot.errors import MessengerUnavailable, NotPermitted
+from bot.model import BotMessage, ChannelCard, Choice, PersonCommand, Profile
 from memory.model import Origin, Role, Scope, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from tests.bot.conversation.commands.test_gaps_commands import Ignorant
@@ -108,6 +108,32 @@ async def test_where_another_organisation_reads_along_teachers_get_it_themselves
     chat.world.clock.tick(hours=25)
     assert await Digest(chat.world.memory, chat.executor, to="ext").send(chat.messenger) == 2
     assert [each.private_to for each in chat.messenger.posts[-2:]] == list(TEACHERS)
+
+
+class Sharing(Teaching):
+    """A platform that knows who reads a channel."""
+
+    is_away = False
+
+    async def profile(self, scope: Scope) -> Profile:
+        return Profile()
+
+    async def channel_card(self, scope: Scope) -> ChannelCard:
+        if self.is_away:
+            raise MessengerUnavailable("the platform is down")
+        return ChannelCard(visibility=Visibility.SHARED if scope.channel == "ext" else Visibility.PUBLIC)
+
+
+async def test_the_platform_is_asked_whether_it_does_as_nothing_may_have_happened_there() -> None:
+    chat, platform = Chat(messenger=Sharing()), Sharing()
+    for days, (channel, count) in enumerate([("ext", 2), ("ours", 1)]):
+        await corrects(chat, f"where is lamp {days}?")
+        chat.world.clock.tick(hours=25)
+        assert await Digest(chat.world.memory, chat.executor, to=channel).send(platform) == count
+    await corrects(chat, "where is the bell?")
+    chat.world.clock.tick(hours=25)
+    platform.is_away = True
+    assert await Digest(chat.world.memory, chat.executor, to="ext").send(platform) == 2
 
 
 async def test_many_are_counted_and_what_was_refused_is_in_the_next_days(chat: Chat) -> None:
