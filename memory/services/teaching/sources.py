@@ -30,7 +30,8 @@ class Sources:
         """
         found = cls()
         for each in filled_from:
-            people = {each.person} if each.person else _behind(tx, scope, each, now)
+            text = each.text or f"{draft.question}\n{draft.answer}"
+            people = {each.person} if each.person else _behind(tx, scope, each.message_id, text, now)
             in_question = bool(each.text) and repeats(draft.question, each.text)
             in_answer = bool(each.text) and repeats(draft.answer, each.text)
             is_moved = in_question if each.is_answer else in_answer
@@ -57,7 +58,7 @@ class Sources:
         return {ANSWER_BY: sorted(self.of_answer)} if self.of_answer else {}
 
 
-def _behind(tx: Transaction, scope: Scope, message: FilledFrom, now: datetime) -> set[str]:
-    """The people whose words are in a message of the bot, as far as it is an answer that is known."""
-    entry = tx.teaching.ledger(scope.workspace, scope.channel, message.message_id, now)
-    return people_quoted(tx, scope.workspace, entry.run_id, message.text) if entry is not None else set()
+def _behind(tx: Transaction, scope: Scope, message_id: str, text: str, now: datetime) -> set[str]:
+    """The people whose words are in this text of a message of the bot, as far as it is an answer that is known."""
+    entry = tx.teaching.ledger(scope.workspace, scope.channel, message_id, now)
+    return people_quoted(tx, scope.workspace, entry.run_id, text) if entry is not None else set()
