@@ -8,7 +8,7 @@ from memory.ports import Store, Transaction
 from memory.rules.verdict import CORRECTION
 from memory.services.conversation.whose_words import people_behind
 from memory.services.core import Core, existing, note_words_of
-from memory.services.privacy.quotation import resting_on
+from memory.services.privacy.quotation import replies_about, resting_on
 from memory.services.verdicts.quarantine import corrected_by, restore_text
 from memory.services.verdicts.reason import withdraw_reasons
 from memory.services.verdicts.tally import erase_judgements, runs_of_voters, runs_with_changed_standing
@@ -27,7 +27,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
         _note_resting(tx, workspace, node.id, people_behind(tx, node))
         note_heeded_warnings(tx, workspace, [node.id])
     tx.retrievals.delete_runs(workspace, [run_id])
-    tx.deliveries.delete_runs(workspace, [run_id])
+    tx.deliveries.delete_runs(workspace, [run_id, *replies_about(tx, workspace, whole)])
     touched = runs_of_voters(tx, workspace, [run_id]) - {run_id}
     taught_from = tx.people.known_people(workspace, ()).taught_from
     tx.teaching.delete_runs(workspace, [run_id])

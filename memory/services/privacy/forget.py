@@ -23,7 +23,7 @@ from memory.ports import EpisodeFilter, NewId, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.core import ALL, Core, event_of_workspace
 from memory.services.privacy.erasing import erase_rules, erase_run, note_heeded_warnings, overwrite_erased
-from memory.services.privacy.quotation import quoting, repeating
+from memory.services.privacy.quotation import quoting, repeating, replies_about
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.visible_corrections import as_seen_by
 from memory.services.teaching.restate import in_words_of, part_from_asker
@@ -198,12 +198,13 @@ class Privacy:
             kept_ids = [lesson.id for lesson in held.kept]
             merged = merged_into(tx, workspace, [*erased_ids, *kept_ids])
             note_heeded_warnings(tx, workspace, erased_ids)
+            replies = replies_about(tx, workspace, [*held.derived, *held.kept])
             replaced = part_from_asker(self._core, tx, person, held.kept, erased_ids, now)
             # Read only now, so that those of lessons just moved are included.
             touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
-            tx.deliveries.delete_runs(workspace, gone)
+            tx.deliveries.delete_runs(workspace, {*gone, *replies})
             tx.deliveries.drop_repeats(workspace, gone)
             erase_rules(tx, workspace, [*erased_ids, *replaced])
             tx.episodes.delete(workspace, [*erased_ids, *replaced])

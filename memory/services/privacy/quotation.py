@@ -1,13 +1,17 @@
 """Finds answers that contain a person's words: their question, or what they taught."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from memory.model import Episode, EventKind, Lesson, LinkKind, RetrievalItem, Signal
 from memory.model.normal_form import comparable
 from memory.ports import Transaction
 from memory.rules.consolidation import GOAL_CHARACTERS
+from memory.rules.retrieval.prompt import shown_line
 from memory.services.core import ALL
 from memory.services.verdicts.quarantine import SYSTEM
+
+_NAMED_CHARACTERS = 60
+"""How much of a goal a reply that names it has at least."""
 
 
 def repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
@@ -63,6 +67,25 @@ def _text(node: Episode) -> str:
     steps = (f"{step.text} {step.tool} {dict(step.arguments)} {' '.join(step.subgoals)}" for step in node.trajectory)
     texts = (node.goal, node.why, node.thoughts, node.action_target, node.output, node.task_incomplete)
     return comparable(" ".join([*texts, *node.context_before, *node.context_after, *steps]))
+
+
+def replies_about(tx: Transaction, workspace: str, nodes: Iterable[Episode]) -> list[str]:
+    """The runs of replies to feedback in words that name the goal of one of these answers or lessons.
+
+    Such a reply has no episode, and is to a message of who asked for the answer or wrote the lesson.
+    """
+    goals: dict[tuple[str, str], set[str]] = {}
+    for node in nodes:
+        named = comparable(shown_line(node.goal, _NAMED_CHARACTERS).removesuffix("…"))
+        goals.setdefault((node.channel, node.author or node.person), set()).add(named)
+    found: list[str] = []
+    for (channel, person), named_there in goals.items():
+        messages = tx.deliveries.messages_of(workspace, channel, person, ALL)
+        runs = [each.run_id for each in messages if each.understood and each.run_id]
+        for run_id in set(runs) - tx.episodes.of_runs(workspace, runs).keys():
+            texts = [comparable(part.text) for part in tx.deliveries.outgoing(workspace, run_id)]
+            found += [run_id] if any(named in text for text in texts for named in named_there - {""}) else []
+    return sorted(found)
 
 
 def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> list[Episode]:

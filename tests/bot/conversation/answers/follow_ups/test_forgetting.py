@@ -70,3 +70,22 @@ async def test_the_choice_of_what_was_offered_for_it(chat: Chat) -> None:
     await chat.bot.idle()
     assert chat.messenger.answers[-1] == "In the hut."
     await forgets(chat)
+
+
+@pytest.mark.parametrize("words", ["nope", "No, it's in the cellar"])
+async def test_the_reply_to_feedback_in_words_on_its_answer(chat: Chat, words: str) -> None:
+    await chat.ask(words, FOLLOWER)
+    assert "samovar" in chat.messenger.posts[-1].text
+    await forgets(chat)
+    assert words.encode() in content(chat.store), "these are Bob's"
+    await chat.ask("and in spring?", FOLLOWER)
+
+
+async def test_the_reply_to_feedback_in_words_goes_with_a_deleted_answer(chat: Chat) -> None:
+    await chat.ask("where is the kettle?", BOB)
+    await chat.ask("nope", BOB)
+    assert "kettle" in chat.messenger.posts[-1].text
+    memory = chat.world.memory
+    (answer,) = memory.audit.episodes(BOB.workspace, EpisodeFilter(text="kettle"))
+    memory.privacy.erase_run(BOB.workspace, answer.run_id)
+    assert b"kettle" not in content(chat.store)
