@@ -159,12 +159,12 @@ def command_in(text: str) -> ParsedCommand | None:
 
 
 def _with_text(text: str) -> ParsedCommand | None:
-    """`restate ID QUESTION` or `teach ID ANSWER`, with the text unchanged."""
+    """`restate ID QUESTION` or `teach ID ANSWER`, perhaps with # before the id, with the text unchanged."""
     words_given = text.split(maxsplit=2)
     if (
         len(words_given) < 3
         or words_given[0].lower() not in WITH_TEXT
-        or not re.fullmatch(_ID, words_given[1], re.IGNORECASE)
+        or not re.fullmatch(rf"#?{_ID}", words_given[1], re.IGNORECASE)
     ):
         return None
     return ParsedCommand(words_given[0].lower(), f"{words_given[1].lower()} {words_given[2].strip()}")

@@ -68,6 +68,14 @@ def need_questions(number: int, command: str) -> str:
     )
 
 
+def restated_elsewhere(command: str) -> str:
+    """To an author who would let others read what they write here."""
+    return (
+        "That lesson is from a place where more people may be shown its question than read this. Write it there, or "
+        f"here with a # before the id, if they may: `{command}`"
+    )
+
+
 def to_restate(lessons: Sequence[Episode], elsewhere: int, command: str) -> str:
     """The list of the command `restate`; `elsewhere` counts lessons that may not be shown here."""
     rest = f"{count(elsewhere, 'lesson')} of yours from elsewhere can only be shown where you taught them."

@@ -5,27 +5,42 @@ from contextlib import asynccontextmanager
 
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
-from bot.conversation.commands.forget_messages import to_restate
+from bot.conversation.commands.forget_messages import restated_elsewhere, to_restate
+from bot.conversation.commands.gaps_commands import THERE
 from bot.conversation.executor import Executor
 from bot.conversation.reply import CommandReply, item_reference
+from bot.errors import CommandRefused
 from memory.model import Episode, Scope
-from memory.rules.audience import may_see
+from memory.rules.audience import may_see, narrower, visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 
 
 def restate(context: CommandContext) -> CommandReply:
-    """`restate` lists the lessons that need a question; `restate ID QUESTION` gives one its question."""
-    ending, _, question = context.argument.partition(" ")
-    if not ending or not question.strip():
+    """`restate` lists the lessons that need a question; `restate ID QUESTION` gives one its question.
+
+    Everybody for whom the lesson counts may be shown the question. So where fewer people read, it takes `#` before the
+    id to give one to a lesson of another place.
+    """
+    named, _, question = context.argument.partition(" ")
+    if not named or not question.strip():
         return _waiting(context)
+    ending = named.removeprefix(THERE)
     lesson = context.find(item_reference(ending))
+    if named == ending and _is_seen_by_more(lesson, context.scope):
+        raise CommandRefused(restated_elsewhere(context.how_to_type(f"restate {THERE}{ending} QUESTION")))
     restated = context.memory.restating.restate(
         context.scope, lesson.id, question, role=context.role, event_id=context.command.event_id
     )
     after = restated or lesson
     return CommandReply(text=_restated_text(after), changed_runs=(after.run_id,))
+
+
+def _is_seen_by_more(lesson: Episode, scope: Scope) -> bool:
+    """Whether people may be shown a lesson of another place who do not read this one."""
+    there = visibility_of(lesson)
+    return lesson.channel != scope.channel and narrower(there, scope.visibility) is not there
 
 
 def _waiting(context: CommandContext) -> CommandReply:

@@ -53,4 +53,5 @@ def test_a_question_given_to_a_lesson_is_kept_as_it_is_written() -> None:
     )
     assert command_in("restate") == ParsedCommand("restate")
     assert command_in("restate the problem in other words") is None
+    assert command_in("restate #0123ABCD Where?") == ParsedCommand("restate", "#0123abcd Where?")
     assert slash_command("restate 0123abcd Where?") == ParsedCommand("restate", "0123abcd Where?")

@@ -4,6 +4,8 @@ import asyncio
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from bot.model import PersonRetry
 from memory.adapters.sql import SqlStore
 from memory.model import Role, Scope, Verdict, Visibility
@@ -110,6 +112,27 @@ async def test_a_private_lesson_is_listed_only_where_it_was_taught() -> None:
     assert listed.startswith("1 lesson of yours from elsewhere can only be shown where you taught them.")
     assert "in the safe" not in listed
     assert "in the safe" in await chat.command("restate", by=inside["tea"])
+
+
+@pytest.mark.parametrize(
+    ("channel", "visibility"), [("D-tea", Visibility.DIRECT), ("p", Visibility.PRIVATE), ("c2", Visibility.PUBLIC)]
+)
+async def test_a_question_is_not_taken_from_where_fewer_people_read_unless_it_is_meant_for_all(
+    channel: str, visibility: Visibility
+) -> None:
+    chat = Chat()
+    (lesson,) = await forgotten(chat, "in the cellar")
+    elsewhere = scope("tea", channel=channel, visibility=visibility)
+    said = await chat.command("restate", f"{lesson} {QUESTION}", by=elsewhere, role=Role.TEACHER)
+    assert (QUESTION in said) is (visibility is Visibility.PUBLIC)
+    assert bool(chat.world.recalled(QUESTION, BOB)) is (visibility is Visibility.PUBLIC)
+    if visibility is not Visibility.PUBLIC:
+        assert said.startswith(
+            "That lesson is from a place where more people may be shown its question than read this. Write it there, "
+            f"or here with a # before the id, if they may: `!restate #{lesson} QUESTION`"
+        )
+        await chat.command("restate", f"#{lesson} {QUESTION}", by=elsewhere, role=Role.TEACHER)
+    assert chat.world.recalled(QUESTION, BOB)
 
 
 async def test_a_question_with_flagged_words_waits_for_a_teacher() -> None:
