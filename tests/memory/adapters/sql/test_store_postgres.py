@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Iterator
 from contextlib import closing, suppress
+from dataclasses import replace
 from pathlib import Path
 
 import psycopg
@@ -31,7 +32,18 @@ from tests.memory.adapters.store_contract_tables import TablesContract
 from tests.memory.adapters.store_contract_topics import WorldContract
 from tests.memory.adapters.store_contract_turns import TurnsContract
 from tests.memory.adapters.store_contract_upkeep import UpkeepContract
-from tests.memory.adapters.store_samples import CHANNEL, EVERYONE, MODEL, NOW, dump, episode, event, fill, unit
+from tests.memory.adapters.store_samples import (
+    CHANNEL,
+    EVERYONE,
+    MODEL,
+    NOW,
+    dump,
+    episode,
+    event,
+    fill,
+    incoming,
+    unit,
+)
 
 
 class TestPostgresStore(StoreContract):
@@ -315,6 +327,22 @@ def test_erased_words_are_in_no_file_of_the_database(store: SqlStore) -> None:
         tx.episodes.delete("w", [f"e{number}" for number in range(50)])
     store.erase_free_space()
     assert word.encode() not in files(address(store))
+
+
+def test_nor_among_the_samples_that_queries_are_planned_by(store: SqlStore) -> None:
+    url = address(store)
+    with store.write() as tx:
+        for number in range(60):
+            person, word = ("ana", "zyzzyva") if number % 2 else ("bob", "quokka")
+            said = incoming(f"ev{number}", "w")
+            tx.deliveries.accept(replace(said, scope=replace(said.scope, person=person), text=f"{word} {number}"))
+    with psycopg.connect(url, autocommit=True) as connection:  # as the server does by itself after some changes
+        connection.execute("ANALYZE incoming")
+    with store.write() as tx:
+        tx.deliveries.delete_by("w", "ana")
+    store.erase_free_space()
+    assert b"zyzzyva" not in files(url)
+    assert b"quokka" in files(url)
 
 
 @pytest.mark.parametrize("term", ["STRASSE", "ΣΊΣΥΦΟΣ", "ΣΊΣΥΦΟΣ ΛΌΓΟΣ", "İSTANBUL", "ЁЖИК", "ÀÉ", "ǅ", "straße"])
