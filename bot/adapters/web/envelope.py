@@ -51,6 +51,10 @@ class Problem(BaseModel):
     """The faults of an invalid request, with their locations."""
 
 
+_CODES = {413: "request_entity_too_large", 422: "unprocessable_entity"}
+"""The codes of errors whose names differ between versions of Python."""
+
+
 def problem(
     status: int,
     detail: str,
@@ -60,7 +64,7 @@ def problem(
     headers: Mapping[str, str] | None = None,
 ) -> JSONResponse:
     """An error response."""
-    code = HTTPStatus(status).name.lower()
+    code = _CODES.get(status) or HTTPStatus(status).name.lower()
     body = Problem(detail=detail, code=code, request_id=request_id, fields=fields or [])
     return JSONResponse(body.model_dump(), status, headers)
 

@@ -45,6 +45,8 @@ def _escaped(text: str, kept: str) -> str:
 class LogFile(RotatingFileHandler):
     """A log file that only its user may read. The first write error is reported on stderr, in one line."""
 
+    flushOnClose = False  # noqa: N815 - `logging.shutdown` leaves a file open that cannot be flushed; closing flushes too
+
     def __init__(self, path: Path, *, delay: bool = False) -> None:
         self._has_failed = False
         super().__init__(

@@ -104,7 +104,7 @@ def test_a_file_of_somebody_else_is_left_as_it_is(tmp_path: Path, monkeypatch: p
 def test_a_rotated_log_stays_private(tmp_path: Path) -> None:
     log = LogFile(tmp_path / "log")
     log.maxBytes = 10
-    for number in range(3):
+    for number in range(5):
         log.emit(logging.makeLogRecord({"msg": f"a line of more than ten characters, {number}"}))
     log.close()
     assert names(tmp_path) == ["log", "log.1", "log.2", "log.3"]

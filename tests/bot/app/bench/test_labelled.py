@@ -47,7 +47,7 @@ def test_what_is_broken_is_named_with_a_remedy(tmp_path: Path, content: object, 
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        (b'{"test": [\n  ["a", "b"],\n]}', "is no JSON: .* in line 3, column 1; mend it"),
+        (b'{"test": [\n  ["a", "b"]\n  ["c", "d"]]}', "is no JSON: .* in line 3, column 3; mend it"),
         (b'{"test": "\xff"}', "is no UTF-8 text; save it"),
         (b"[" * 100_000, "is nested too deeply|is no JSON"),
     ],
