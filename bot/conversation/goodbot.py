@@ -63,6 +63,8 @@ log = logging.getLogger(__name__)
 
 _CHECKED_BY_MEMORY = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
 """Events with which memory itself stores the channel's visibility and checks who may use the bot."""
+_PRESSED_SOON_S = 2.0
+"""How long what is pressed waits until the answers that are being posted there are stored. Platforms wait 3 s."""
 _NOT_BY_A_PERSON = (BotInvited, ChannelChanged, PersonArrived)
 """Events that are no request of a person, so that nobody is told of a failure."""
 
@@ -142,6 +144,8 @@ class Goodbot:
             await self._dispatch(messenger, admitted)
 
     async def _dispatch(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one case for each event
+        if isinstance(event, (PersonVote, PersonCorrection)):
+            await self._answering.posting.ended((event.scope.workspace, event.scope.channel), _PRESSED_SOON_S)
         match event:
             case ChannelChanged():
                 await self._executor(self._memory.channels.rename, event.scope)

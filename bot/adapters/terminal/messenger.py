@@ -14,7 +14,7 @@ from bot.adapters.terminal.screen import PlainScreen
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
-from bot.conversation.cancellation import unless
+from bot.conversation.waiting import unless
 from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
 from bot.model import (
     Attachment,

@@ -21,7 +21,6 @@ from bot.conversation.answers.choosing import option_choices
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
-from bot.conversation.cancellation import unless
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
@@ -29,6 +28,7 @@ from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, No
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import short_id
+from bot.conversation.waiting import WorkInProgress, unless
 from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
 from bot.model import BotMessage, ImageFile, MessageRef
 from bot.ports import Messenger
@@ -104,9 +104,11 @@ class Answering:
         self.unknown_answers = UnknownAnswers(memory, executor)
         self._resuming = Resuming(memory, executor)
         self._edit_events: dict[str, asyncio.Event] = {}
-        """Events, by event id, that are set if the message is edited before or while the agent works on it."""
+        """Set if the message with this event id is edited before or while the agent works on it."""
         self._last_tries: set[str] = set()
         """Messages whose work is not begun again, by event id."""
+        self.posting = WorkInProgress()
+        """Posting a part and storing its message's id, by workspace and channel."""
         self.post: Post = lambda messenger, _, message: messenger.post(message)
         """Posts a part of an answer to a message."""
         self.is_shutting_down = False
@@ -281,9 +283,8 @@ class Answering:
         words = result.output
         if result.knows_nothing or result.lacks_parts:
             words = await self.unknown_answers.words(messenger, incoming, result)
-        parts = messenger.split(words) if words else ()
         return replace(
-            self._with_text(incoming, run_id, *parts),
+            self._with_text(incoming, run_id, *(messenger.split(words) if words else ())),
             nodes=result.nodes,
             recalls=result.recollections,
             usage=result.usage,
@@ -314,13 +315,11 @@ class Answering:
         channel got other readers. Returns the run whose lesson mark may have changed, else an empty text.
         """
         with self._record_in_progress(incoming):
-            unsent = self._memory.recording.unsent
-            answer = await self._executor(unsent, incoming.scope.workspace, incoming.run_id)
+            answer = await self._executor(self._memory.recording.unsent, incoming.scope.workspace, incoming.run_id)
             return await self._post(messenger, incoming, answer)
 
     async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
-        # A chosen option has its vote already.
-        run_to_mark = incoming.run_id if incoming.tap else ""
+        run_to_mark = incoming.run_id if incoming.tap else ""  # a chosen option has its vote already
         workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
         if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self._withhold(messenger, incoming)
@@ -332,17 +331,18 @@ class Answering:
             message = replace(self._message(incoming, answer, part), first_message=first)
             if incoming.understood:
                 message = self.in_words.shown(message, incoming)
-            try:
-                ref = await self.post(messenger, incoming, message)
-            except MessengerError as error:
-                await self._refuse(incoming, part, error)
-                if isinstance(error, (ChannelNotFound, NotPermitted)):
-                    await self._tell_asker(messenger, incoming)
-                return run_to_mark
-            first = first or ref.message_id
-            sent, is_answer = self._memory.recording.sent, message.is_answer
-            if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
-                run_to_mark = run_id
+            with self.posting.begun((workspace, part.channel)):
+                try:
+                    ref = await self.post(messenger, incoming, message)
+                except MessengerError as error:
+                    await self._refuse(incoming, part, error)
+                    if isinstance(error, (ChannelNotFound, NotPermitted)):
+                        await self._tell_asker(messenger, incoming)
+                    return run_to_mark
+                first = first or ref.message_id
+                sent, is_answer = self._memory.recording.sent, message.is_answer
+                if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
+                    run_to_mark = run_id
             if not is_answer:
                 run_to_mark = await self.in_words.judged_run(incoming)
         self._refused.discard(run_id)
@@ -365,11 +365,11 @@ class Answering:
         )
         if not message.is_last:
             return message
-        known, reader = answer.is_from_people, incoming.scope
+        known = answer.is_from_people
         return replace(
             message,
             note=messages.LATE if incoming.event_id in self.late else "",
-            lessons=tuple(messages.lesson_line(each, reader, is_known=known) for each in answer.lessons),
+            lessons=tuple(messages.lesson_line(each, incoming.scope, is_known=known) for each in answer.lessons),
             choices=option_choices(incoming.run_id, answer.options) if answer.options else (),
             people=authors_of([lesson.episode for lesson in answer.lessons]),
         )

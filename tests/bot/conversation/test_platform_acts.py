@@ -72,6 +72,27 @@ async def test_a_button_under_an_answer_that_is_forgotten_says_so_and_a_reaction
     assert chat.messenger.notices[said:] == [NO_SUCH_ANSWER]
 
 
+@pytest.mark.parametrize("is_correction", [False, True])
+async def test_what_is_pressed_before_the_platform_said_that_it_posted_the_answer_waits_for_that(
+    chat: Chat, is_correction: bool
+) -> None:
+    pressed: list[asyncio.Task[object]] = []
+
+    async def press() -> None:
+        chat.messenger.after_post = None
+        early = chat.correct("at noon", message_id="post-1") if is_correction else vote(chat, "post-1", -1)
+        pressed.append(asyncio.ensure_future(early))
+        for _ in range(20):  # the press is being handled meanwhile
+            await asyncio.sleep(0)
+
+    chat.messenger.after_post = press
+    assert await chat.ask("lunch?") == "post-1"
+    await asyncio.gather(*pressed)
+    assert "do not know" not in " ".join(chat.messenger.notices)
+    (told,) = chat.messenger.notices
+    assert ("Saved" if is_correction else "What would have been right?") in told
+
+
 @pytest.mark.parametrize("command", ["export", "forget"])
 async def test_where_a_person_is_known_in_several_workspaces_they_are_told_that_one_is_meant(
     chat: Chat, command: str
