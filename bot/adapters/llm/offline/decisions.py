@@ -70,7 +70,7 @@ class Decider:
         must_choose: bool = False,
     ) -> None:
         self._similarity = similarity
-        self._lessons = prompt.lessons
+        self._lessons, self._siblings = prompt.lessons, prompt.siblings
         self._must_choose = must_choose
         self._tools = {tool.name: tool for tool in tools}
         self._outputs = outputs
@@ -287,7 +287,10 @@ class Decider:
         is_first = all(self._chooser.is_search(output.name, self._goal) for output in self._outputs)
         if self._must_choose or not is_first or ASK not in self._tools:
             return None
-        options = [self._offered(each) for each in self._chooser.to_ask_about(self._goal)]
+        of_siblings = {
+            best.text for best in map(self._best, self._siblings) if best is not None and best.action == ANSWER
+        }
+        options = [self._offered(each) for each in self._chooser.to_ask_about(self._goal, of_siblings)]
         question = DID_YOU_MEAN if len(options) > 1 else DID_YOU_MEAN_THIS
         return self._call(ASK, {"question": question, "options": options}) if options else None
 

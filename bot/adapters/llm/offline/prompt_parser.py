@@ -14,6 +14,7 @@ _FIELD = re.compile(
     r"The task still failed because|A person said): ?(?P<text>.*)"
 )
 _KEY = re.compile(r"- (?P<key>.+?)(?: \(from node [\w.]+\))?")
+_SIBLINGS = "Sibling goals: "
 _OUTPUT = re.compile(r"\s*<tool-output[^>\n]*>\n?(.*?)\n?</tool-output>\s*", re.DOTALL)
 _NEUTRALISED = re.compile(
     r"&lt;(?=\s*+/?\s*+(?:lessons|working-memory|situation|goal|tool-output|conversation|last-message)\b)",
@@ -46,6 +47,8 @@ class Prompt:
     lessons: tuple[PromptLesson, ...] = ()
     keys: tuple[str, ...] = ()
     """The keys of the working memory."""
+    siblings: tuple[str, ...] = ()
+    """The goals of the other parts of a split goal."""
     last_goal: str = ""
     """The question that the goal continues, if it does: answers to that one are no answers to this one."""
 
@@ -57,11 +60,13 @@ def read_prompt(text: str) -> Prompt:
     if begin < 0 or end < goes_from or not text.startswith(_GOAL_ENDS, end):
         return Prompt(goal=text.strip())
     before = text[:begin]
+    siblings = [line for line in lines_within("situation", before) if line.startswith(_SIBLINGS)]
     keys = (_KEY.fullmatch(line) for line in lines_within("working-memory", before))
     return Prompt(
         goal=unescaped(text[goes_from:end]),
         lessons=tuple(_read_lessons(lines_within("lessons", before))),
         keys=tuple(unescaped(key["key"]) for key in keys if key),
+        siblings=tuple(unescaped(goal) for line in siblings for goal in line.removeprefix(_SIBLINGS).split(" | ")),
     )
 
 

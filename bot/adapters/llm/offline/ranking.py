@@ -190,12 +190,13 @@ class Chooser:
         """The cosine of the nearest lesson with the goal."""
         return self._weigh(goal).nearest
 
-    def to_ask_about(self, goal: str) -> list[ActionCandidate]:
+    def to_ask_about(self, goal: str, of_siblings: Collection[str] = ()) -> list[ActionCandidate]:
         """The actions that the person may have meant, likeliest first; empty if none is likely enough.
 
-        Never tools that were tried, that do not fit, or that only search for the question.
+        Never tools that were tried, that do not fit, or that only search for the question, and no answer that another
+        part of the message gets (`of_siblings`).
         """
-        ranked = self.rank(goal)
+        ranked = [each for each in self.rank(goal) if each.action != ANSWER or each.text not in of_siblings]
         open_ = [each for each in ranked if not (each.is_search or each.is_unfit or each.action in self._tried)]
         open_.sort(key=lambda each: -each.likelihood)
         related: list[ActionCandidate] = []

@@ -159,6 +159,14 @@ def test_of_unknown_requests_in_order_one_is_asked_about_after_the_other(tmp_pat
     assert answer.endswith("I have not answered this yet: “where do I find the printer paper?”.")
 
 
+def test_an_answer_to_one_part_is_not_offered_for_another(tmp_path: Path) -> None:
+    known = {"where is the spare key?": "Under the pot."}
+    rest = "how do I book the van?"
+    assert asked(tmp_path, known, rest).startswith("I am not sure. Did you mean this?\n\n- “Under the pot.”")
+    answer = asked(tmp_path, known, f"where is the spare key and {rest}")
+    assert answer.startswith(f"Under the pot.\n\nI don't know: “{rest}”.")
+
+
 def test_a_part_on_which_a_tool_fails_is_named_beside_what_was_taught_for_nearly_the_whole(tmp_path: Path) -> None:
     answer = asked(tmp_path, KNOWN, "when does the canteen open and what is 5/0?")
     assert answer.startswith("At 11:30.\n\nI don't know: “what is 5/0?” (Division by zero has no result).")
