@@ -63,15 +63,19 @@ class BatchReview:
     ) -> Decided:
         """Approve the waiting lessons, or `only` these, for their intended audience or for this `audience`.
 
-        Lessons that are held back are left out; one that is approved alone is released. A lesson never reaches people
-        outside the channel that it is from. The limit of promotions does not apply, as this is one decision.
+        Lessons that are held back are left out; one that is approved alone is released, unless it needs a question, as
+        its asker is forgotten. A lesson never reaches people outside the channel that it is from. The limit of
+        promotions does not apply, as this is one decision.
         """
         is_one = only is not None and len(only) == 1
+
+        def is_left_out(flags: Collection[str]) -> bool:
+            return Flag.NEEDS_QUESTION in flags if is_one else bool(flags)
 
         def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
             self._approve(tx, lesson, audience or row.audience, by, now)
 
-        return self._decide(workspace, batch_id, by, only, progress, decide, with_held_back=is_one)
+        return self._decide(workspace, batch_id, by, only, progress, decide, is_left_out)
 
     def reject(
         self,
@@ -87,7 +91,7 @@ class BatchReview:
         def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
             act(tx, lesson, EventKind.ARCHIVED, by.actor, now, {"batch": row.batch_id})
 
-        return self._decide(workspace, batch_id, by, only, progress, decide, with_held_back=True)
+        return self._decide(workspace, batch_id, by, only, progress, decide, lambda _: False)
 
     def edit(
         self,
@@ -165,8 +169,7 @@ class BatchReview:
         only: Collection[str] | None,
         progress: ShowsReview | None,
         decide: _Decide,
-        *,
-        with_held_back: bool,
+        is_left_out: Callable[[Collection[str]], bool],
     ) -> Decided:
         if not by.role.may_promote:
             raise InvalidInput("only a teacher may decide about what was learned from a file; ask one to do it")
@@ -175,14 +178,14 @@ class BatchReview:
             waiting = outlines_waiting(tx, workspace, batch_id, by.may_decide)
             rows = {each.lesson_id: each for each in tx.batches.lessons(workspace, batch_id)}
         meant = [each for each in waiting if only is None or each.id in only]
-        chosen = [each.id for each in meant if with_held_back or not each.quarantine]
+        chosen = [each.id for each in meant if not is_left_out(each.quarantine)]
         runs: list[str] = []
         for some in chunks(chosen):
             with self._core.store.write() as tx:
                 now = self._core.clock()
                 for lesson in tx.episodes.get_many(workspace, some).values():
                     # Read again, as somebody may have decided meanwhile.
-                    if is_waiting(lesson) and by.may_decide(lesson) and (with_held_back or not lesson.quarantine):
+                    if is_waiting(lesson) and by.may_decide(lesson) and not is_left_out(lesson.quarantine):
                         decide(tx, lesson, rows[lesson.id], now)
                         runs.append(lesson.run_id)
             if progress is not None:
@@ -190,8 +193,6 @@ class BatchReview:
         return Decided(done=len(runs), left_held_back=len(meant) - len(chosen), runs=tuple(runs))
 
     def _approve(self, tx: Transaction, lesson: Episode, audience: Audience, by: Reviewer, now: datetime) -> None:
-        if Flag.NEEDS_QUESTION in lesson.quarantine:
-            return  # its question was erased with its asker; its author, or an edit, must give it another
         if lesson.quarantine:
             detail: dict[str, object] = {"role": by.role.value, "flags": []}
             lesson = act(tx, lesson, EventKind.RELEASED, by.actor, now, detail)

@@ -9,6 +9,7 @@ from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Vector, Verdict, Visibility
 from memory.model.batch import Batch
 from memory.ports import EpisodeFilter
+from memory.rules.quarantine import Flag
 from memory.services import EntryStatus, Reviewer
 from memory.services.batches.intake import EntryOutcome
 from tests.doubles.memory_world import World, scope
@@ -190,6 +191,17 @@ def test_a_teachers_own_words_take_the_place_of_a_lesson_that_waits(world: World
     held = world.memory.privacy.personal_data(batch.workspace, "carl")
     assert edited.id in {each.id for each in (*held.derived, *held.kept)}
     assert world.memory.audit.check() == []
+
+
+def test_a_lesson_whose_asker_is_forgotten_is_not_approved_before_it_has_a_question(world: World) -> None:
+    batch, _ = learned(world, proposal(WHERE, BOX, others=["carl"]))
+    world.memory.privacy.forget(batch.workspace, "carl")
+    (lesson,) = waiting(world, batch)
+    assert lesson.quarantine == (Flag.NEEDS_QUESTION,)
+    decided = world.memory.batch_review.approve(batch.workspace, batch.id, TESS, only={lesson.id})
+    assert (decided.done, decided.left_held_back, decided.runs) == (0, 1, ())
+    assert waiting(world, batch) == [lesson]
+    assert world.memory.batch_review.reject(batch.workspace, batch.id, TESS, only={lesson.id}).done == 1
 
 
 def test_what_was_forgotten_does_not_come_back_with_the_same_file(world: World) -> None:
