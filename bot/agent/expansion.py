@@ -34,16 +34,14 @@ def child_task(wanted: Expand, number: int, parent: Trace) -> Task:
 
 
 def unanswered_parts(wanted: Expand, result: FlowResult) -> str:
-    """A sentence that lists the unanswered subgoals, to be posted with a question; empty if there are none."""
+    """Sentences that list the failed and the untried subgoals, to be posted with a question; empty without any."""
     if wanted.flow is Flow.FALLBACK:
         return ""
-    tried = len(result.outcomes)
-    left = [
-        f"“{one_line(subgoal, 200)}”"
-        for number, subgoal in enumerate(wanted.subgoals)
-        if number >= tried or result.outcomes[number].end is End.FAILURE
-    ]
-    return f"I have not answered this yet: {', '.join(left)}." if left else ""
+    shown = [f"“{one_line(subgoal, 200)}”" for subgoal in wanted.subgoals]
+    failed = [part for part, outcome in zip(shown, result.outcomes, strict=False) if outcome.end is End.FAILURE]
+    untried = shown[len(result.outcomes) :]
+    sentences = {"I don't know": failed, "I have not answered this yet": untried}
+    return " ".join(f"{beginning}: {', '.join(parts)}." for beginning, parts in sentences.items() if parts)
 
 
 def failure_report(wanted: Expand, result: FlowResult) -> str:

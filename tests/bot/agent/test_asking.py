@@ -234,5 +234,5 @@ async def test_of_several_parts_those_that_are_known_are_answered_and_each_other
     )
     result = await make_tree(model).run("all", SCOPE, run_id="r")
     question = f"About “B”: Which?\n\n- “{YARD}”"
-    assert result.output == f"a\n\n{question}\n\nI have not answered this yet: “C”."
+    assert result.output == f"a\n\n{question}\n\nI don't know: “C”."
     assert result.asked
