@@ -9,14 +9,10 @@ _WORDS = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 """Scripts without spaces are compared by characters."""
 
 
-def repeats(text: str, source: str, known: str = "") -> bool:
-    """Whether a text has `RUN` words of the source in a row, or the whole of a shorter one, that `known` has not."""
+def repeats(text: str, source: str) -> bool:
+    """Whether a text has `RUN` words of the source in a row, or the whole of a shorter one."""
     runs = _runs(source, RUN)
-    if not runs:
-        return False
-    length = len(next(iter(runs)))
-    found = runs & _runs(text, length)
-    return bool(found and found - _runs(known, length))
+    return bool(runs and runs & _runs(text, len(next(iter(runs)))))
 
 
 def _runs(text: str, length: int) -> set[tuple[str, ...]]:
