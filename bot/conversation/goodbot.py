@@ -145,7 +145,7 @@ class Goodbot:
 
     async def _dispatch(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one case for each event
         if isinstance(event, (PersonVote, PersonCorrection)):
-            await self._answering.posting.ended((event.scope.workspace, event.scope.channel), _PRESSED_SOON_S)
+            await self._wait_for_posting(event)
         match event:
             case ChannelChanged():
                 await self._executor(self._memory.channels.rename, event.scope)
@@ -182,6 +182,15 @@ class Goodbot:
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
             case PersonRateLimited():
                 await notify(messenger, event, rate_limited(event.rest))
+
+    async def _wait_for_posting(self, event: PersonVote | PersonCorrection) -> None:
+        """Wait a little if what was pressed may be under an answer that is being posted: one that is not known yet."""
+        scope, posting = event.scope, self._answering.posting
+        place = scope.workspace, scope.channel
+        if not event.message_id or not posting.is_going_on(place):
+            return
+        if await self._executor(self._memory.answers.of_message, scope, event.message_id, event.at) is None:
+            await posting.ended(place, _PRESSED_SOON_S)
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""

@@ -42,7 +42,13 @@ class WorkInProgress:
     async def ended(self, key: Hashable, within_s: float) -> None:
         """Wait until all work with this key that has begun is over, at most so many seconds."""
         waits = [asyncio.ensure_future(each.wait()) for each in self._ended.get(key, ())]
-        if waits:
-            _, pending = await asyncio.wait(waits, timeout=within_s)
-            for each in pending:
+        try:
+            if waits:
+                await asyncio.wait(waits, timeout=within_s)
+        finally:
+            for each in waits:
                 each.cancel()
+
+    def is_going_on(self, key: Hashable) -> bool:
+        """Whether there is work with this key."""
+        return key in self._ended

@@ -93,6 +93,23 @@ async def test_what_is_pressed_before_the_platform_said_that_it_posted_the_answe
     assert ("Saved" if is_correction else "What would have been right?") in told
 
 
+@pytest.mark.parametrize("is_correction", [False, True])
+async def test_what_is_about_an_earlier_answer_does_not_wait_for_one_that_is_being_posted(
+    chat: Chat, is_correction: bool
+) -> None:
+    async def teach_about_the_first() -> None:
+        chat.messenger.after_post = None
+        async with asyncio.timeout(1):
+            await (chat.correct("at noon", IN_THREAD) if is_correction else vote(chat, "post-1", -1, IN_THREAD))
+
+    await chat.ask("lunch?", IN_THREAD)
+    chat.messenger.after_post = teach_about_the_first
+    await chat.ask("dinner?", replace(BOB, thread="t1"))
+    nodes = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter())
+    verdicts = {each.goal: each.verdict for each in nodes if each.origin is Origin.RUN}
+    assert verdicts == {"lunch?": Verdict.FAILURE, "dinner?": Verdict.PENDING}
+
+
 @pytest.mark.parametrize("command", ["export", "forget"])
 async def test_where_a_person_is_known_in_several_workspaces_they_are_told_that_one_is_meant(
     chat: Chat, command: str
