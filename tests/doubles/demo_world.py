@@ -49,20 +49,26 @@ def _ask(world: World, chance: random.Random, week: int) -> None:
         )
         return
     question, answer, channel = chance.choice(KNOWN)
-    has_learned = chance.random() < 0.3 + week / 16
+    of, teacher = scope(who, channel=channel), chance.choice(PEOPLE)
+    if chance.random() > 0.45 + week / 20:
+        unknown = world.ask(question, "I don't know.", of=of, termination=Termination.FAILURE)
+        if chance.random() < 0.5:
+            world.correct(unknown, answer, by=teacher, role=Role.TEACHER)
+        return
     parts = [("find out what is meant", Termination.SUCCESS), ("look it up", Termination.SUCCESS)]
+    is_right = chance.random() < 0.95 + week / 240
     episode = world.ask(
         question,
-        answer if has_learned else "I found nothing certain about that.",
-        of=scope(who, channel=channel),
+        answer if is_right else "Ask in the channel.",
+        of=of,
         children=parts if chance.random() < 0.2 else (),
     )
     if chance.random() < 0.6:
-        world.react(episode, "👍" if has_learned else "👎", by=who)
+        world.react(episode, "👍" if is_right else "👎", by=who)
     if chance.random() < 0.4:
-        world.react(episode, "👍" if has_learned else "👎", by=chance.choice(PEOPLE), role=Role.TEACHER)
-    if not has_learned and chance.random() < 0.3:
-        world.correct(episode, answer, by=chance.choice(PEOPLE))
+        world.react(episode, "👍" if is_right else "👎", by=teacher, role=Role.TEACHER)
+    if not is_right:
+        world.correct(episode, answer, by=teacher)
 
 
 def _waiting(world: World) -> None:

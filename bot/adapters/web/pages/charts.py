@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 WIDTH, HEIGHT = 640, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 48, 8, 12, 28
-_STEPS = (1, 2, 2.5, 5, 10)
+_STEPS = (2, 3, 4, 5, 6, 8, 10)
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,12 +151,13 @@ def _height(value: float, top: float) -> float:
 
 
 def _round_up(most: float) -> float:
-    """The next round number."""
+    """The next round number. Up to 10 it is even, so that the middle tick of counts is a whole number."""
     if most <= 0:
         return 1.0
     size = 1.0
-    while size * 10 <= most:
+    while size * 10 < most:
         size *= 10
     while size > most:
         size /= 10
-    return next(step * size for step in _STEPS if step * size >= most)
+    steps = _STEPS if size != 1 else [step for step in _STEPS if step % 2 == 0]
+    return next(step * size for step in steps if step * size >= most)
