@@ -2,7 +2,8 @@
 
 The source is read in one snapshot and not changed. The revision of the target's schema marks it as the target of a
 move, so nothing else opens it until all tables are compared and equal. A move that broke off is continued: a table's
-rows in the target are kept if they are the first ones of the source, and deleted if not.
+rows in the target are kept if they are the first ones of the source, and deleted if not. What was forgotten meanwhile
+then leaves the target's files, too.
 """
 
 from collections.abc import Callable, Iterator
@@ -71,7 +72,11 @@ def move(
         if parts:
             partition_tables(target_url, parts)
         mark = MOVING + sha256(source.address.encode()).hexdigest()[:16]
-        with _opened(target_url, source, mark) as target, source.connected() as reading, target.connected() as writing:
+        with (
+            _opened(target_url, source, mark) as (target, is_continued),
+            source.connected() as reading,
+            target.connected() as writing,
+        ):
             with begin(reading, writes=False):
                 before = _state(reading)
                 moving = _Move(reading, writing, show)
@@ -84,6 +89,8 @@ def move(
                     "of the bot, and give the same command again: it brings what is missing."
                 )
             also()
+            if is_continued:
+                target.erase_free_space()
             _mark(writing, HEAD_REVISION)
             if writing.dialect.name == "postgresql":
                 _gather_statistics(writing)
@@ -101,8 +108,11 @@ def _gather_statistics(connection: Connection) -> None:
 
 
 @contextmanager
-def _opened(url: str, source: SqlStore, mark: str) -> Iterator[SqlStore]:
-    """The target, with the revision `mark` of a move in progress. Raises `InvalidInput` as `move` does."""
+def _opened(url: str, source: SqlStore, mark: str) -> Iterator[tuple[SqlStore, bool]]:
+    """The target, with the revision `mark` of a move in progress, and whether it had that before.
+
+    Raises `InvalidInput` as `move` does.
+    """
     try:
         target = SqlStore.open(url)
     except MoveUnfinished as error:
@@ -114,10 +124,11 @@ def _opened(url: str, source: SqlStore, mark: str) -> Iterator[SqlStore]:
     with closing(target):
         _require_another(source, target)
         with target.connected() as connection:
-            if not _is_marked(connection, mark):
+            is_continued = _is_marked(connection, mark)
+            if not is_continued:
                 _require_empty(connection)
                 _mark(connection, mark)
-        yield target
+        yield target, is_continued
 
 
 def _require_another(source: SqlStore, target: SqlStore) -> None:

@@ -465,6 +465,24 @@ def test_everything_is_moved_into_it_and_back(tmp_path: Path) -> None:
             assert dump(before, workspace) == dump(server_, workspace) == dump(after, workspace)
 
 
+def test_what_is_erased_before_a_move_is_continued_stays_in_none_of_its_files(tmp_path: Path) -> None:
+    def break_off() -> None:
+        raise KeyboardInterrupt
+
+    file, url = f"sqlite:///{tmp_path / 'file'}.db", new_database()
+    with closing(SqlStore.open(file)) as store:
+        with store.write() as tx:
+            for number in range(50):
+                tx.episodes.put(episode(f"e{number}", output=f"zyzzyva {number}", goal="kept" if number else "zyzzyva"))
+        with pytest.raises(KeyboardInterrupt):
+            move(file, url, lambda *_: None, also=break_off)
+        assert b"zyzzyva" in files(url)
+        with store.write() as tx:
+            tx.episodes.delete("w", [f"e{number}" for number in range(50)])
+    move(file, url, lambda *_: None)
+    assert b"zyzzyva" not in files(url)
+
+
 def test_the_server_plans_for_what_was_moved_into_it(tmp_path: Path) -> None:
     file, url = f"sqlite:///{tmp_path / 'file'}.db", new_database()
     with closing(SqlStore.open(file)) as before, before.write() as tx:
