@@ -63,8 +63,6 @@ log = logging.getLogger(__name__)
 
 _CHECKED_BY_MEMORY = (PersonMessage, PersonReaction, PersonVote, ReactionsCleared)
 """Events with which memory itself stores the channel's visibility and checks who may use the bot."""
-_PRESSED_SOON_S = 2.0
-"""How long what is pressed waits until the answers that are being posted there are stored. Platforms wait 3 s."""
 _NOT_BY_A_PERSON = (BotInvited, ChannelChanged, PersonArrived)
 """Events that are no request of a person, so that nobody is told of a failure."""
 
@@ -145,7 +143,7 @@ class Goodbot:
 
     async def _dispatch(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one case for each event
         if isinstance(event, (PersonVote, PersonCorrection)):
-            await self._wait_for_posting(event)
+            await self._answering.delivery.wait_for_posting(event)
         match event:
             case ChannelChanged():
                 await self._executor(self._memory.channels.rename, event.scope)
@@ -182,15 +180,6 @@ class Goodbot:
                 await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
             case PersonRateLimited():
                 await notify(messenger, event, rate_limited(event.rest))
-
-    async def _wait_for_posting(self, event: PersonVote | PersonCorrection) -> None:
-        """Wait a little if what was pressed may be under an answer that is being posted: one that is not known yet."""
-        scope, posting = event.scope, self._answering.posting
-        place = scope.workspace, scope.channel
-        if not event.message_id or not posting.is_going_on(place):
-            return
-        if await self._executor(self._memory.answers.of_message, scope, event.message_id, event.at) is None:
-            await posting.ended(place, _PRESSED_SOON_S)
 
     async def _scope_of(self, event: PersonEvent) -> Scope:
         """The scope of an event whose platform could not say who reads the channel."""
@@ -260,7 +249,7 @@ class Goodbot:
                 self._answering.images[event.event_id] = event.images
             self._answering.in_words.events[event.event_id] = event
             if event.is_late:
-                self._answering.late.add(event.event_id)
+                self._answering.delivery.late.add(event.event_id)
             if not accepted.is_noted and scope.visibility is Visibility.DIRECT:
                 await self._welcomer.to_person(messenger, scope)
             self.conversations.enqueue(messenger, accepted, is_current=True)

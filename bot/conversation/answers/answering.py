@@ -1,12 +1,11 @@
-"""From an accepted message to a delivered answer: run the agent, commit the run, post its parts, note each one."""
+"""From an accepted message to its committed answer, which is then delivered: runs the agent and commits the run."""
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import replace
-from datetime import timedelta
 from functools import partial
 from typing import TypeAlias
 
@@ -17,7 +16,7 @@ from bot.agent.tools.registry import ToolRegistry
 from bot.agent.tree import AgentTree, RunResult
 from bot.conversation import messages
 from bot.conversation.answers.background import Background, BackgroundConfig, BackgroundLookup, PreparedRecall
-from bot.conversation.answers.choosing import option_choices
+from bot.conversation.answers.delivery import Delivery
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
@@ -26,36 +25,27 @@ from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
 from bot.conversation.feedback.preference_in_words import preference_in
-from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import short_id
-from bot.conversation.waiting import WorkInProgress, unless
-from bot.errors import ChannelNotFound, MessengerError, ModelError, NotPermitted, TooLong
-from bot.model import BotMessage, ImageFile, MessageRef
+from bot.conversation.waiting import unless
+from bot.errors import ModelError
+from bot.model import ImageFile
 from bot.ports import Messenger
-from memory.model import Incoming, Outgoing, Progress, Role
-from memory.model.episode import authors_of
+from memory.model import Incoming, Progress, Role
 from memory.ports import NewId
 from memory.rules.audience import stays
 from memory.services import Answer, FinishedRun, Memory
 
 log = logging.getLogger(__name__)
 
-RETRY_PERIOD = timedelta(hours=24)
-"""How long after a question its answer is retried if the platform refuses it."""
-
 _MOST_EDITS = 5
 """How often at most an edit starts the work on a message again."""
 
 _MOST_IMAGE_BYTES = 60_000_000
 
-_NEVER = (ChannelNotFound, TooLong)
-"""Errors that no retry can change."""
-
 _Work: TypeAlias = FinishedRun | Noted | NotedPreference
 """The result of the work on a message, to be committed."""
 RecordInProgress = Callable[[Incoming], AbstractContextManager[None]]
 """A context for the work on a message, which notes it in case the process crashes."""
-Post = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageRef]]
 
 
 def without_crash_report(_: Incoming) -> AbstractContextManager[None]:
@@ -93,34 +83,27 @@ class Answering:
             _MOST_IMAGE_BYTES, getsizeof=lambda images: sum(len(each.content) for each in images)
         )
         """Pictures of messages that wait to be answered, by event id."""
-        self.late: set[str] = set()
-        """Event ids of unanswered messages that were written while the bot was away."""
         self._lines: Counter[tuple[str, ...]] = Counter()
-        self._refused: set[str] = set()
-        """Runs with a refused part, so that it is logged as an error once."""
         self.actions = agent.tools.known_names
         """The names of the agent's tools."""
         self.in_words = InWordsHandler(memory, executor, read_feedback, self.actions, background.pause, follows_style)
         self.unknown_answers = UnknownAnswers(memory, executor)
+        self.delivery = Delivery(memory, executor, self.in_words, self.unknown_answers)
         self._resuming = Resuming(memory, executor)
         self._edit_events: dict[str, asyncio.Event] = {}
         """Set if the message with this event id is edited before or while the agent works on it."""
         self._last_tries: set[str] = set()
         """Messages whose work is not begun again, by event id."""
-        self.posting = WorkInProgress()
-        """Posting a part and storing its message's id, by workspace and channel."""
-        self.post: Post = lambda messenger, _, message: messenger.post(message)
-        """Posts a part of an answer to a message."""
         self.is_shutting_down = False
         """Whether the process is about to end: then an answer that was cut short is not kept."""
 
     async def answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event) -> str:
-        """Run the agent on the message, commit the run, and deliver the answer. Returns what `deliver` does.
+        """Run the agent on the message, commit the run, and deliver the answer. Returns what `Delivery.deliver` does.
 
         If the channel got other readers since the question, the asker is told so instead.
         """
         if not stays(incoming.scope.visibility, incoming.channel_visibility):
-            await self._withhold(messenger, incoming)
+            await self.delivery.withhold(messenger, incoming)
             return ""
         progress = ProgressLine(messenger, incoming.scope, self._lines)
         try:
@@ -128,7 +111,7 @@ class Answering:
             with self._record_in_progress(incoming):
                 committed = await self._commit(messenger, incoming, cancel, progress.show)
                 progress.end()
-                return "" if committed is None else await self._post(messenger, *committed)
+                return "" if committed is None else await self.delivery.deliver(messenger, *committed)
         finally:
             progress.end()
             await progress.ended()
@@ -309,92 +292,7 @@ class Answering:
         )
 
     async def deliver(self, messenger: Messenger, incoming: Incoming) -> str:
-        """Post the unsent parts of a committed answer in order, and note each one.
-
-        A refused part stays unsent and is retried later, until `RETRY_PERIOD` is over, its channel is gone, or the
-        channel got other readers. Returns the run whose lesson mark may have changed, else an empty text.
-        """
+        """Post what is unsent of a committed answer. Returns what `Delivery.deliver` does."""
         with self._record_in_progress(incoming):
             answer = await self._executor(self._memory.recording.unsent, incoming.scope.workspace, incoming.run_id)
-            return await self._post(messenger, incoming, answer)
-
-    async def _post(self, messenger: Messenger, incoming: Incoming, answer: Answer) -> str:
-        run_to_mark = incoming.run_id if incoming.tap else ""  # a chosen option has its vote already
-        workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
-        if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
-            await self._withhold(messenger, incoming)
-            return ""
-        if not answer.total:
-            await self.unknown_answers.show(messenger, incoming)
-        first = answer.first_message
-        for part in parts:
-            message = replace(self._message(incoming, answer, part), first_message=first)
-            if incoming.understood:
-                message = self.in_words.shown(message, incoming)
-            with self.posting.begun((workspace, part.channel)):
-                try:
-                    ref = await self.post(messenger, incoming, message)
-                except MessengerError as error:
-                    await self._refuse(incoming, part, error)
-                    if isinstance(error, (ChannelNotFound, NotPermitted)):
-                        await self._tell_asker(messenger, incoming)
-                    return run_to_mark
-                first = first or ref.message_id
-                sent, is_answer = self._memory.recording.sent, message.is_answer
-                if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
-                    run_to_mark = run_id
-            if not is_answer:
-                run_to_mark = await self.in_words.judged_run(incoming)
-        self._refused.discard(run_id)
-        self.late.discard(incoming.event_id)
-        return run_to_mark
-
-    def _message(self, incoming: Incoming, answer: Answer, part: Outgoing) -> BotMessage:
-        """A part of an answer as a message. The last one has the lessons and options below it."""
-        message = BotMessage(
-            workspace=incoming.scope.workspace,
-            channel=part.channel,
-            thread=part.thread,
-            text=part.text,
-            is_answer=True,
-            run_id=incoming.run_id,
-            part=part.part,
-            parts=answer.total,
-            is_last=part is answer.parts[-1],
-            reply_to=incoming.reply_to if incoming.is_retry else incoming.message_id,
-        )
-        if not message.is_last:
-            return message
-        known = answer.is_from_people
-        return replace(
-            message,
-            note=messages.LATE if incoming.event_id in self.late else "",
-            lessons=tuple(messages.lesson_line(each, incoming.scope, is_known=known) for each in answer.lessons),
-            choices=option_choices(incoming.run_id, answer.options) if answer.options else (),
-            people=authors_of([lesson.episode for lesson in answer.lessons]),
-        )
-
-    async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
-        """Handle a refused part: leave it for a retry, or give up the rest of the answer."""
-        run_id = part.run_id
-        is_late = self._memory.clock() - incoming.at > RETRY_PERIOD
-        if isinstance(error, _NEVER) or is_late:
-            log.error("answer %s is given up from part %d on, it can not be posted: %s", run_id, part.part, error)
-            self._refused.discard(run_id)
-            self.late.discard(incoming.event_id)
-            await self._executor(self._memory.recording.give_up, part.workspace, run_id)
-        else:
-            level = logging.INFO if run_id in self._refused else logging.ERROR
-            log.log(level, "part %d of answer %s was not posted and is offered again: %s", part.part, run_id, error)
-            self._refused.add(run_id)
-
-    async def _tell_asker(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Tell the asker privately, and once, that the answer could not be posted."""
-        scope, claim_occasion = incoming.scope, self._memory.recording.claim_occasion
-        if await self._executor(claim_occasion, scope.workspace, f"refused/{incoming.run_id}"):
-            await try_to_notify(messenger, incoming, messages.may_not_post(scope.place))
-
-    async def _withhold(self, messenger: Messenger, incoming: Incoming) -> None:
-        """Drop the answer because the channel got other readers, and tell the asker privately."""
-        await self._executor(self._memory.recording.withhold_answer, incoming)
-        await try_to_notify(messenger, incoming, messages.answer_withheld(incoming.scope.place))
+            return await self.delivery.deliver(messenger, incoming, answer)
