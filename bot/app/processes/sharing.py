@@ -48,7 +48,7 @@ def shared_by(settings: Settings, memory: Memory, running: Running, owner: str) 
         return None
     conversations, platforms = running.goodbot.conversations, shared_platforms(settings)
     sharing = Sharing(memory, running.executor, conversations, process=owner, platforms=platforms)
-    conversations.sharing, running.answering.delivery.post = sharing, sharing.post
+    conversations.turns, running.answering.delivery.post = sharing, sharing.post
     return sharing
 
 

@@ -3,21 +3,44 @@
 import asyncio
 from collections import deque
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
 
 from bot.conversation.executor import after_earlier_work
 from bot.model import ImageFile, PersonEdit, PersonMessage
 from bot.ports import Messenger
 from memory.model import Incoming, Scope
 
-if TYPE_CHECKING:
-    from bot.conversation.answers.sharing import Sharing
-
 Conversation = tuple[str, str, str, str]
 """Workspace, channel, thread, and the person if each has a conversation of their own (`Scope.conversation`)."""
 
 AnswerMessage = Callable[[Messenger, Incoming, asyncio.Event, bool], Awaitable[None]]
 """Answers one message. The event asks it to stop; the bool says whether the message is up to date. Must not raise."""
+
+
+class Turns:
+    """Decides which process answers which message: this one all of them, as there is no other."""
+
+    def holder(self, platform: str) -> str:
+        """The process that a newly accepted message is assigned to; empty if no other process answers there."""
+        return ""
+
+    def is_ours(self, message: Incoming) -> bool:
+        """Whether this process may answer a message now. If not, the process that may is woken."""
+        return True
+
+    def is_elsewhere(self, message: Incoming) -> bool:
+        """Whether another process has to retry the message's answer."""
+        return False
+
+    def ended(self, message: Incoming) -> None:
+        """Note that the work on a message has ended."""
+
+    async def running_in(self, scope: Scope) -> Incoming | None:
+        """The message that another process is answering in this conversation."""
+        return None
+
+    async def stop(self, message: Incoming) -> bool:
+        """Ask the other process to finish with what it has. False if nothing is running."""
+        return False
 
 
 class Conversations:
@@ -34,8 +57,7 @@ class Conversations:
         """Whether no more answers are started."""
         self.taken: set[tuple[str, str]] = set()
         """Waiting and running messages, by workspace and event id."""
-        self.sharing: Sharing | None = None
-        """How messages are shared with other processes on the same platforms; None if there can be none."""
+        self.turns = Turns()
 
     def enqueue(self, messenger: Messenger, incoming: Incoming, *, is_current: bool = False) -> None:
         """Queue a message in its conversation.
@@ -43,7 +65,7 @@ class Conversations:
         `is_current`: it was read just now, so it need not be read again unless it waits. A message that another process
         has to answer, or that has to wait for one, is not queued.
         """
-        if self.sharing is not None and not self.sharing.is_ours(incoming):
+        if not self.turns.is_ours(incoming):
             return
         self.taken.add(_id(incoming))
         key = incoming.scope.conversation
@@ -71,8 +93,7 @@ class Conversations:
         finally:
             self._running.pop(key, None)
             self.taken.discard(_id(incoming))
-            if self.sharing is not None:
-                self.sharing.ended(incoming)
+            self.turns.ended(incoming)
 
     async def _work_suspects(self) -> None:
         while self._suspects and not self.is_draining:
@@ -115,21 +136,19 @@ class Conversations:
 
     def holder(self, platform: str) -> str:
         """The process that a newly accepted message is assigned to; empty if no other process answers there."""
-        return self.sharing.holder(platform) if self.sharing is not None and not self.is_draining else ""
+        return "" if self.is_draining else self.turns.holder(platform)
 
     def may_offer(self, message: Incoming) -> bool:
         """Whether an answer may be retried now: its conversation is idle, and no other process has it."""
-        is_elsewhere = self.sharing is not None and self.sharing.is_elsewhere(message)
-        return not is_elsewhere and self.running(message.scope.conversation) is None
+        return not self.turns.is_elsewhere(message) and self.running(message.scope.conversation) is None
 
     async def running_anywhere(self, scope: Scope) -> Incoming | None:
         """The same as `running_in`, in all processes."""
-        here = self.running_in(scope)
-        return here if here is not None or self.sharing is None else await self.sharing.running_in(scope)
+        return self.running_in(scope) or await self.turns.running_in(scope)
 
     async def stop_anywhere(self, message: Incoming) -> bool:
         """Stop a message that `running_anywhere` found."""
-        return self.stop(message.scope.conversation) or (self.sharing is not None and await self.sharing.stop(message))
+        return self.stop(message.scope.conversation) or await self.turns.stop(message)
 
     def stop(self, key: Conversation) -> bool:
         """Ask a running answer to finish with what it has. False if nothing is running."""

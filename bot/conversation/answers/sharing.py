@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 
-from bot.conversation.answers.conversations import Conversations
+from bot.conversation.answers.conversations import Conversations, Turns
 from bot.conversation.executor import Executor
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage, MessageRef
@@ -30,7 +30,7 @@ _AWAITED_S = 2.0
 """How long after another process said that it waits the end of each turn is announced."""
 
 
-class Sharing:
+class Sharing(Turns):
     """One process, named `process`, among those that answer on the same `platforms`."""
 
     def __init__(
