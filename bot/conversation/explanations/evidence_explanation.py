@@ -13,7 +13,7 @@ from memory.rules.retrieval.prompt import shown_line
 _NEAR = 0.45
 """Cosine below which the nearest lesson is about something else."""
 _FAINT = 0.05
-"""A smaller belief, or change of one, is not mentioned in the sentence."""
+"""A smaller belief, or change of one, is not mentioned in chat."""
 _FITS = 0.2
 """The prior from which an action is said to fit by its description."""
 _SHOWN = 3
@@ -45,7 +45,7 @@ class _EvidenceExplanation:
 
     def lines(self) -> list[str]:
         lines = [self._sentence()]
-        for belief in self._evidence.beliefs[: self._most]:
+        for belief in self._listed():
             lines.append(
                 f"- {self._label(belief)}: belief {belief.value:.2f}, {belief.prior:.2f} without these lessons"
             )
@@ -56,6 +56,14 @@ class _EvidenceExplanation:
             f"nearest {self._evidence.nearest:.2f}, lessons {self._evidence.lessons}"
         )
         return lines
+
+    def _listed(self) -> Sequence[BeliefRecord]:
+        """The strongest beliefs that matter, or all for an administrator."""
+        beliefs = self._evidence.beliefs
+        if self._most is None:
+            return beliefs
+        matter = (each for each in beliefs[1:] if max(each.value, abs(each.taught)) >= _FAINT)
+        return [*beliefs[:1], *matter][: self._most]
 
     def _sentence(self) -> str:
         beliefs, nearest = self._evidence.beliefs, self._evidence.nearest

@@ -132,6 +132,15 @@ def test_an_administrator_is_told_all_that_is_kept() -> None:
     assert sum("adds" in line for line in story(*beliefs, reader=None)) == 16
 
 
+def test_beliefs_that_matter_to_nobody_are_left_to_administrators() -> None:
+    faint = [belief(0.01, weight(KEY, -0.01), action=name, prior=0.02) for name in ("list_reminders", "clock")]
+    refused = belief(0.01, weight(TIME, -0.3, approves=False), prior=0.31, action="weather")
+    listed = [line for line in story(POT, *faint, refused) if "without these lessons" in line]
+    assert [line.split(":")[0] for line in listed] == ["- “Under the blue pot.”", "- weather"]
+    assert sum("without these lessons" in line for line in story(POT, *faint, refused, reader=None)) == 4
+    assert "- list_reminders: belief 0.01, 0.02 without these lessons" in story(*faint)
+
+
 def test_what_people_wrote_stays_on_its_line_and_is_cut() -> None:
     lesson = replace(KEY, goal="a\n**b**\x1b[31m" + "x" * 200, output="\n- c")
     evidence = EvidenceRecord(beliefs=(belief(0.5, weight(KEY, 0.5)),), nearest=0.9, lessons=1)
