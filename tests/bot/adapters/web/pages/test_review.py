@@ -47,7 +47,7 @@ def test_what_is_put_off_comes_later(admin: Visitor, waiting: list[Episode]) -> 
     assert title(html) == "when is lunch?"
     html = admin.done(f"episodes/{waiting[1].id}/archive", back="review", after=waiting[0].id)
     assert title(html) == "which room?"
-    assert "Nothing waits behind that" in admin.page("review", after=waiting[2].id)
+    assert "Nothing waits after that" in admin.page("review", after=waiting[2].id)
 
 
 def test_a_lesson_is_shared_from_there(world: World, admin: Visitor, waiting: list[Episode]) -> None:
