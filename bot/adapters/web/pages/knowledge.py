@@ -27,6 +27,8 @@ _KINDS = {
 _VERDICTS = {Verdict.SUCCESS: "right", Verdict.FAILURE: "wrong", Verdict.DISPUTED: "disputed"}
 _COLOURS = ("verdict", "audience")
 GAP = "gap"
+_CHARACTER, _LINE = 7.5, 18.0
+"""The approximate width of a character and the height of a line of a group's name on the map."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +51,8 @@ class ShownGroup:
     group: Group
     name: str
     """The name, shortened for the map."""
+    name_y: float
+    """The foot of its name: above the circle, or below it where it would cover another name."""
     counts: tuple[tuple[str, int], ...]
     """The number of its points by label."""
     typical: tuple[Episode, ...]
@@ -70,7 +74,7 @@ def show(visit: Visit) -> Response:
         colours=_COLOURS,
         points=points,
         dot=round(min(max(found.layout.room * 0.85, 2.5), 8.0), 1),
-        groups=[_shown(group, points) for group in found.layout.groups],
+        groups=shown_groups(found.layout.groups, points),
         legend=sorted(legend.items(), key=lambda each: (each[0][1] == GAP, -each[1])),
         lessons=len(found.lessons),
         gaps=len(found.gaps),
@@ -100,7 +104,24 @@ def _label(lesson: Episode, colour: str) -> str:
     return Audience.PERSONAL.value if verdicts.personal.is_validated else _NOBODY
 
 
-def _shown(group: Group, points: Sequence[Point]) -> ShownGroup:
+def shown_groups(groups: Sequence[Group], points: Sequence[Point]) -> list[ShownGroup]:
+    """The groups with their names, so that no name covers an earlier one if it has room below its circle."""
+    shown: list[ShownGroup] = []
+    for group in groups:
+        name = name_of(group.words) or "without words"
+        above, below = group.y - group.radius - 9, group.y + group.radius + 4 + _LINE
+        free = [y for y in (above, below) if not any(_covers(group.x, y, name, other) for other in shown)]
+        shown.append(_shown(group, name, round(free[0] if free else above, 1), points))
+    return shown
+
+
+def _covers(x: float, y: float, name: str, other: ShownGroup) -> bool:
+    """Whether a name would cover another group's name."""
+    width = (len(name) + len(other.name)) / 2 * _CHARACTER
+    return abs(x - other.group.x) < width and abs(y - other.name_y) < _LINE
+
+
+def _shown(group: Group, name: str, name_y: float, points: Sequence[Point]) -> ShownGroup:
     inside = [points[place] for place in group.members]
     lessons = [point for point in inside if point.kind != GAP]
     first_words: dict[str, Episode] = {}
@@ -108,7 +129,8 @@ def _shown(group: Group, points: Sequence[Point]) -> ShownGroup:
         first_words.setdefault(point.episode.goal.casefold().strip(), point.episode)
     return ShownGroup(
         group=group,
-        name=name_of(group.words) or "without words",
+        name=name,
+        name_y=name_y,
         counts=tuple(Counter(point.label for point in inside).most_common()),
         typical=tuple(first_words.values())[:LISTED],
     )

@@ -2,7 +2,9 @@
 
 import re
 
+from bot.adapters.web.pages.knowledge import shown_groups
 from memory.model import Audience, Role, Termination, Verdict, Visibility
+from memory.rules.map_layout import Group
 from tests.bot.adapters.web.pages.test_lists import HOSTILE
 from tests.doubles.memory_world import World, scope
 from tests.doubles.pages import WORKSPACE, Visitor
@@ -32,6 +34,14 @@ def test_lessons_have_the_colour_of_their_verdict_and_gaps_are_beside_them(world
         ("good", "which printer works?"),
         ("warn", "which room has the screen?"),
     ]
+
+
+def test_the_name_of_a_group_covers_no_other() -> None:
+    rota = Group(x=100, y=100, radius=40, words=("rota", "swapped"), members=())
+    office = Group(x=170, y=105, radius=40, words=("decide", "office"), members=())
+    key = Group(x=400, y=100, radius=40, words=(), members=())
+    shown = [(each.name, each.name_y) for each in shown_groups([rota, office, key], [])]
+    assert shown == [("rota · swapped", 51.0), ("decide · office", 167.0), ("without words", 51.0)]
 
 
 def test_or_that_of_whom_it_is_for(world: World, admin: Visitor) -> None:
