@@ -8,6 +8,7 @@ from functools import partial
 
 from bot.app.processes.gc_tuning import keep_pauses_short
 from bot.app.processes.lock import only_one
+from bot.app.processes.log_file import TOLD_OTHERWISE
 from bot.app.processes.logins import Login, SharedLogin
 from bot.app.processes.platform_runner import PlatformRunner, TakeOver
 from bot.app.processes.scheduler import (
@@ -202,7 +203,8 @@ async def _until_stopped(
     while (live or not runners) and not stop.is_set():
         await asyncio.wait({*live.values(), stopped}, return_when=asyncio.FIRST_COMPLETED)
         over = [name for name, task in live.items() if task.done()]
-        ends += [_how_it_ended(platform, live.pop(platform)) for platform in over]
+        is_last = len(over) == len(live) and not stop.is_set()
+        ends = [_how_it_ended(platform, live.pop(platform), is_told=is_last) for platform in over]
     redelivery.cancel()
     stopped.cancel()
     await _drain(running.goodbot)
@@ -216,14 +218,17 @@ async def _until_stopped(
         raise MessengerError("; ".join(ends))
 
 
-def _how_it_ended(platform: str, task: "asyncio.Task[None]") -> str:
-    """Log how a platform's run ended, and return a short text about it."""
+def _how_it_ended(platform: str, task: "asyncio.Task[None]", *, is_told: bool) -> str:
+    """Log how a platform's run ended, and return a short text about it, which `is_told` as the end of the process."""
     error = task.exception()
     if error is None:
         log.info("%s has ended", platform)
         return f"{platform} has ended; the log says why"
-    log.error("%s has failed: %s", platform, error, exc_info=None if isinstance(error, BotError) else error)
-    return str(error) if isinstance(error, BotError) else f"{platform}: {error!r}"
+    if not isinstance(error, BotError):
+        log.error("%s has failed: %s", platform, error, exc_info=error)
+        return f"{platform}: {error!r}"
+    log.error("%s has failed: %s", platform, error, extra=TOLD_OTHERWISE if is_told else None)
+    return str(error)
 
 
 async def _redeliver(

@@ -120,6 +120,18 @@ def test_a_platform_that_refuses_the_token_from_the_start_leaves_the_other_worki
     assert "set DISCORD_TOKEN" in wrong[0]
 
 
+def test_if_no_platform_takes_its_token_that_is_told_once_and_logged(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    with both_platforms() as seats:
+        settings = {**environment(*seats), "SLACK_BOT_TOKEN": "xoxb-wrong", "DISCORD_TOKEN": "wrong"}
+        with Chat(RUN, home.folder, home.environment(settings)) as process:
+            ended = process.wait()
+    log = home.log.read_text(encoding="utf-8")
+    for token in ("SLACK_BOT_TOKEN", "set DISCORD_TOKEN"):
+        assert (ended.err.count(token), log.count(token)) == (1, 1), ended.err
+    assert ended.code == 1
+
+
 def test_when_every_platform_is_gone_the_process_says_so_and_fails(tmp_path: Path) -> None:
     home = Home(tmp_path)
     with both_platforms() as seats, running(home, seats) as process:

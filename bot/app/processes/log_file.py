@@ -16,6 +16,8 @@ from memory.rules.redaction import Redactor
 
 _BYTES = 5_000_000
 _ROTATED = 3
+TOLD_OTHERWISE = {"is_told_otherwise": True}
+"""`extra` of a record that goes to the file alone, as the command ends with the same words on stderr."""
 _LINE = "%(asctime)s %(levelname)s %(name)s %(message)s"
 
 
@@ -73,6 +75,7 @@ class ServiceLog(logging.StreamHandler[TextIO]):
     def __init__(self) -> None:
         super().__init__()
         self.setFormatter(SecretlessFormatter())
+        self.addFilter(lambda record: TOLD_OTHERWISE.keys().isdisjoint(vars(record)))
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802 - the base class calls it so
         """Ignore the error."""
