@@ -9,8 +9,9 @@ from bot.app.processes.log_file import start_log
 from bot.app.web import password_digest, serve_web
 from bot.app.wiring.build import open_memory
 from bot.cli.output import print_table
-from bot.cli.session import Result, administrator, memory_command, say, settings_of
+from bot.cli.session import Result, administrator, memory_command, say, settings_of, workspaces_named
 from bot.config.platform_settings import MIN_PASSWORD_CHARACTERS
+from memory.errors import InvalidInput
 from memory.model.api_key import ApiKey, Right
 from memory.services import Memory
 
@@ -56,6 +57,11 @@ _WORKSPACE = click.option("--workspace", default="", help="The key's workspace; 
 def make(memory: Memory, name: str, workspace: str, channel: str, right: str) -> Result:
     """Make a key. It is shown once: only a digest of it is kept."""
     place = workspace or settings_of().web.workspace
+    try:
+        workspaces_named(memory, workspace)
+    except InvalidInput as error:  # perhaps a slip of the pen, perhaps one that this program will fill
+        remedy = f"`goodbot keys revoke {name} --workspace {place}` takes the key back"
+        click.echo(f"goodbot: {error}; if that is not what you meant, {remedy}", err=True)
     key, secret = memory.api_keys.make(place, name, Right(right), by=administrator(), channel=channel)
     return Result({**_plain(key), "key": secret}, f"{secret}\nSend it as X-API-Key. It is not shown again.")
 

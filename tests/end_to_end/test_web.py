@@ -9,7 +9,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from tests.doubles.process import Chat, Home
+from tests.doubles.process import WORKSPACE, Chat, Home
 from tests.doubles.seats import both_platforms, environment
 
 pytestmark = pytest.mark.process
@@ -42,6 +42,17 @@ def test_what_is_taught_in_the_terminal_is_found_over_http(tmp_path: Path) -> No
         assert ask(url, widget).status_code == 401
         ended = process.signal(signal.SIGTERM)
     assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
+
+
+def test_a_key_for_a_workspace_of_which_nothing_is_stored_is_made_with_a_warning(tmp_path: Path) -> None:
+    home = Home(tmp_path)
+    assert home.run("chat", given="what is 6*7?\n").code == 0
+    made = home.run("keys", "make", "widget", "--workspace", "slack:T0", "--json")
+    assert made.json()["workspace"] == "slack:T0"
+    assert f"nothing is stored of a workspace slack:T0; there are {WORKSPACE}" in made.err
+    assert "keys revoke widget --workspace slack:T0" in made.err
+    for known in ((), ("--workspace", WORKSPACE)):
+        assert home.run("keys", "make", f"w{len(known)}", *known).err == ""
 
 
 def test_the_web_runs_beside_the_bot(tmp_path: Path) -> None:
