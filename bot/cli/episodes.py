@@ -259,7 +259,7 @@ def import_(memory: Memory, *, file: Path, workspace: str, person: str, channel:
     try:
         report = import_memories(text, episodic=EpisodicMemory(memory, scope))
     except InvalidInput as error:
-        raise InvalidInput(f"cannot import {file}: {error}; or with `goodbot episodes export`") from error
+        raise InvalidInput(f"cannot import {file}: {error} (`goodbot episodes export` does)") from error
     lines = [f"{report.imported} added, {report.skipped} known already, {len(report.errors)} refused"]
     lines += [f"  record {each.position}: {shown_line(each.reason, 200)}" for each in report.errors[:_REFUSALS_SHOWN]]
     if len(report.errors) > _REFUSALS_SHOWN:

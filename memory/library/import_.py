@@ -67,9 +67,9 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     try:
         records = _by_line(text) or json.loads(text)
     except (ValueError, RecursionError) as exc:
-        raise InvalidInput(f"this is no JSON export ({exc}); make one with export_memories(memories, 'json')") from exc
+        raise InvalidInput(f"this is no JSON export ({exc}); make one in the format json") from exc
     if not isinstance(records, list):
-        raise InvalidInput("an export is a JSON list of memories; make one with export_memories(memories, 'json')")
+        raise InvalidInput("an export is a JSON list of memories; make one in the format json")
     memories: list[Episode | MemoryEntry] = []
     unreadable: list[Unreadable] = []
     for position, record in enumerate(records, start=1):

@@ -120,6 +120,7 @@ def test_a_broken_file_is_one_clear_line_and_nothing_is_written(tmp_path: Path, 
     assert told in done.err
     assert "bad.json" in done.err
     assert "Traceback" not in done.err
+    assert "export_memories" not in done.err
     assert home.run("episodes", "list", "--json").json() == []
 
 
