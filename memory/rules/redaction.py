@@ -48,6 +48,13 @@ _WORDS = re.compile(
     r"|reset|forgot|forgotten|redacted|hidden|example|placeholder)\b",
     re.IGNORECASE,
 )
+_PLACES = re.compile(
+    r"(?:(?:room|desk|office|floor|drawer|cabinet|shelf|page|raum|zimmer|büro|schublade|seite)\s++\d{1,4}[a-z]?"
+    r"(?![^\s.,;:!?)])|(?:under|behind|inside|beside|next|taped|printed|written|unter|hinter|neben)"
+    r"\s++(?:the|a|to|on|in|my|our|your|der|dem|die|den|das)\b)",
+    re.IGNORECASE,
+)
+"""Where a secret is kept (`password: room 34`), which is none."""
 _FORMS = (
     (
         "private key",
@@ -220,8 +227,13 @@ def _known_forms(text: str) -> list[Secret]:
     for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word))[: is_named + is_given]:
         for match in pattern.finditer(text):
             value = match["secret"].rstrip(".,;:!?)]}>")
-            if len(value) >= 4 and not _PLACEHOLDER.match(value) and is_secret(value):
-                start = match.start("secret")
+            start = match.start("secret")
+            if (
+                len(value) >= 4
+                and not _PLACEHOLDER.match(value)
+                and is_secret(value)
+                and not _PLACES.match(text, start)
+            ):
                 found.append(Secret(start=start, end=start + len(value), kind="password"))
     return found
 

@@ -96,6 +96,23 @@ def test_what_is_set_to_a_name_of_a_secret_is_found(name: str) -> None:
     assert "swordfish1" not in Redactor().text(f"my {name}: swordfish1")
 
 
+@pytest.mark.parametrize(
+    "where",
+    ["room 34", "Room 7b.", "under the router", "taped to the fridge", "Zimmer 12, Herr Maier", "behind my desk"],
+)
+def test_where_a_secret_is_kept_is_none(where: str) -> None:
+    text = f"The wifi password: {where}"
+    assert Redactor(FormatFinder()).text(text) == text
+
+
+@pytest.mark.parametrize(
+    "said", ["room34", "room-34", "room 34x9!", "room", "Room, 34", "under", "under7the", "written"]
+)
+def test_a_secret_that_begins_like_a_place_is_found(said: str) -> None:
+    text = f"The wifi password: {said}"
+    assert said.split()[0].rstrip(",") not in Redactor(FormatFinder()).text(text)
+
+
 @given(st.data())
 def test_a_kind_is_looked_for_wherever_its_patterns_find_anything(data: st.DataObject) -> None:
     number = data.draw(st.sampled_from(range(len(secrets._detectors()))))
