@@ -1,4 +1,7 @@
-"""Imports episodes of an export into one person's memory, in bulk."""
+"""Imports episodes of an export into one person's memory, in bulk.
+
+They keep whose words they are, if they come from the same workspace, so that this person's forgetting reaches them.
+"""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -13,8 +16,10 @@ from memory.model import (
     Episode,
     EpisodeStatus,
     EventKind,
+    LinkKind,
     Origin,
     Role,
+    Scope,
     Termination,
     Vector,
     Verdict,
@@ -29,6 +34,7 @@ from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
 from memory.services.core import event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
+from memory.services.teaching.sources import Sources
 from memory.services.verdicts.quarantine import quarantining
 from memory.services.verdicts.verdicts import settle_joined
 
@@ -66,7 +72,8 @@ class EpisodeImport:
         placed = self._placed([*map(_completed, given)])
         new = [each for each in placed if each is not None]
         runs = _Runs(self.tx, self.episodic, new)
-        made = [self._new(each, runs.run_id(each)) for each in new]
+        sources = _sources(self.tx, self.episodic.scope, [each.given for each in new])
+        made = [self._new(each, runs.run_id(each), sources.get(each.given.id, Sources())) for each in new]
         core, scope = self.episodic.memory.core, self.episodic.scope
         record_new(core, self.tx, made, runs.nodes)
         for run_id in sorted(runs.votes.keys() & {each.episode.run_id for each in made}):
@@ -110,7 +117,7 @@ class EpisodeImport:
         found = [(each, nearest_entry(each, here)) for each in stored]
         return {(each.id, content_hash(each), entry.verdict) for each, entry in found if entry is not None}
 
-    def _new(self, placed: _Placed, run_id: str) -> NewEpisode:
+    def _new(self, placed: _Placed, run_id: str, sources: Sources) -> NewEpisode:
         scope, given = self.episodic.scope, placed.given
         given = given if self._is_past(given.created_at) else replaced(given, created_at=self._now)
         at = given.graded_at if given.graded_at and self._is_past(given.graded_at) else given.created_at
@@ -130,7 +137,7 @@ class EpisodeImport:
             exemplar_ids=(),
         )
         before = [
-            event(episode, EventKind.CREATED, episode.author, episode.created_at),
+            event(episode, EventKind.CREATED, episode.author, episode.created_at, detail=sources.detail),
             *quarantining(episode, flags_of(episode), episode.created_at),
         ]
         if given.correction:
@@ -143,6 +150,7 @@ class EpisodeImport:
             vector=self.vectors.get(given.goal),
             before=before,
             reactions=(vote,) if given.verdict.is_validated else (),
+            words_of=sources.people,
             after=() if put_away is None else (event(episode, EventKind.ARCHIVED, scope.person, put_away),),
         )
 
@@ -182,6 +190,26 @@ def _completed(given: Episode) -> Episode:
         termination=Termination.EXPAND if given.status is EpisodeStatus.EXPAND else given.termination,
         verdicts=Verdicts(personal=verdict) if is_told else given.verdicts,
     )
+
+
+def _sources(tx: Transaction, scope: Scope, given: Sequence[Episode]) -> dict[str, Sources]:
+    """By id, whose words episodes of this workspace have, as far as the file says and their originals still tell."""
+    here = {each.id: each for each in given if each.workspace == scope.workspace and each.id}
+    links = tx.episodes.links(scope.workspace, here, LinkKind.CORRECTS)
+    lessons = tx.episodes.get_many(scope.workspace, [link.from_id for link in links])
+    noted = tx.episodes.words_of_others(scope.workspace, here)
+    wrote = {each.id: {each.author or each.person} for each in here.values()}
+    for link in links:
+        if link.to_id in here and link.from_id in lessons:
+            wrote[link.to_id].add(lessons[link.from_id].author)
+    nobody = {"", scope.person}
+    return {
+        each.id: Sources(
+            of_question=frozenset({each.person, *noted.get(each.id, ())} - nobody),
+            of_answer=frozenset(wrote[each.id] - nobody),
+        )
+        for each in here.values()
+    }
 
 
 class _Runs:
