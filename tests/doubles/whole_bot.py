@@ -107,6 +107,8 @@ async def _assembled(
     settings = load_settings(environment, config_path=None, cwd=folder, data_dir=folder)
     with open_memory(settings) as memory:
         running = assemble(settings, memory)
+        # Its libraries are imported first, which takes longer on a busy machine than an answer may.
+        await asyncio.wait({running.warm_up})
         ready: asyncio.Future[EventSink] = asyncio.get_running_loop().create_future()
 
         async def sink(event: PersonEvent) -> None:
