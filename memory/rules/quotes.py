@@ -1,4 +1,7 @@
-"""Whether a text repeats another: what decides whose words it contains. In linear time."""
+"""Whether a text repeats another word for word: what decides whose words it contains. In linear time.
+
+The detector of used lessons finds what is retold, too: it would take an answer for a copy of its question.
+"""
 
 import re
 
