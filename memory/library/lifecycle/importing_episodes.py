@@ -32,7 +32,7 @@ from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
-from memory.services.core import event
+from memory.services.core import answer_authors, event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.teaching.sources import Sources
 from memory.services.verdicts.quarantine import quarantining
@@ -199,6 +199,8 @@ def _sources(tx: Transaction, scope: Scope, given: Sequence[Episode]) -> dict[st
     lessons = tx.episodes.get_many(scope.workspace, [link.from_id for link in links])
     noted = tx.episodes.words_of_others(scope.workspace, here)
     wrote = {each.id: {each.author or each.person} for each in here.values()}
+    for episode_id in noted:
+        wrote[episode_id] |= answer_authors(tx, here[episode_id])
     for link in links:
         if link.to_id in here and link.from_id in lessons:
             wrote[link.to_id].add(lessons[link.from_id].author)

@@ -15,7 +15,8 @@ from memory import (
     persist_memories,
     record_step_start,
 )
-from memory.model import Episode, Outcome, Role, Step, StepKind, Verdict, Verdicts
+from memory.model import Audience, Episode, Outcome, Role, Step, StepKind, Verdict, Verdicts
+from memory.model.saved import FilledFrom
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import render_lessons
 from tests.doubles.attack_world import Attacked
@@ -70,6 +71,17 @@ class TestImport(Attacked):
         world.memory.privacy.forget(W, "ana")
         assert world.memory.audit.episodes(W, ALL) == []
         assert len(world.memory.audit.episodes("terminal:v", ALL)) == 2  # people there are others
+
+    def test_who_wrote_the_answer_that_its_author_took_over_is_known_of_the_copy_too(self, world: World) -> None:
+        source = FilledFrom(message_id="m1", person="bob", text="behind the quokka", is_answer=True)
+        eve, at = scope("eve"), world.clock.tick()
+        world.memory.teaching.teach(
+            eve, "where is it?", source.text, role=Role.MEMBER, audience=Audience.PERSONAL, at=at, filled_from=[source]
+        )
+        mine = EpisodicMemory(world.memory, replace(eve, channel="mine"))
+        assert import_memories(export_memories(world.memory.audit.episodes(W, ALL)), episodic=mine).imported == 1
+        world.memory.privacy.forget(W, "bob")
+        assert world.memory.audit.episodes(W, ALL) == []
 
     def test_a_step_that_names_an_approved_run_is_put_into_another(self, world: World) -> None:
         mine = EpisodicMemory(world.memory, scope("ana"))
