@@ -16,7 +16,8 @@ from memory.ports import Clock, NewId
 from tests import CHECKOUT
 from tests.doubles.certificates_once import read_certificates_once
 from tests.doubles.compiled_once import compile_once
-from tests.doubles.tables_once import write_tables_once
+from tests.doubles.packages_once import search_packages_once
+from tests.doubles.tables_once import make_tables_once
 
 # Few examples each time, others every time. `.ci/run` has the same each time, and more of them with what is slow;
 # HYPOTHESIS_PROFILE=thorough has most.
@@ -34,7 +35,8 @@ os.environ["XDG_CACHE_HOME"] = str(CHECKOUT / ".pytest_cache" / "user")
 
 compile_once()
 read_certificates_once()
-write_tables_once()
+search_packages_once()
+make_tables_once()
 gc.disable()  # until all is imported: nothing of it is garbage
 
 _IN_MEMORY, _ROOM = Path("/dev/shm"), 2 * 2**30

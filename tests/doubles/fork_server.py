@@ -26,7 +26,8 @@ from typing import BinaryIO
 
 from memory.adapters.secrets import FormatFinder
 from tests import CHECKOUT
-from tests.doubles.tables_once import write_tables_before_forking
+from tests.doubles.lived_once import live_once
+from tests.doubles.tables_once import make_tables_once
 
 _PRELOADED = (
     *("bot.app.chat", "bot.app.health_checks", "bot.app.serve", "bot.adapters.terminal.messenger"),
@@ -190,7 +191,8 @@ def _serve(asked: socket.socket) -> list[str]:
     for module in _PRELOADED:
         import_module(module)
     FormatFinder().find("the first text imports the detectors")
-    write_tables_before_forking()
+    make_tables_once()
+    live_once()
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a child ended

@@ -2,6 +2,7 @@
 
 import re
 import sqlite3
+from collections.abc import Iterator
 from contextlib import closing
 from importlib.resources import files
 from pathlib import Path
@@ -21,7 +22,16 @@ from memory.adapters.sql.tables.lesson_versions import derived
 from memory.errors import SchemaMismatch
 from memory.migrations import known_revisions, upgrade
 from tests.doubles.process import python
+from tests.doubles.tables_once import make_tables_anew, make_tables_once
 from tests.memory.adapters.store_samples import dump, fill
+
+
+@pytest.fixture(autouse=True)
+def _made_anew() -> Iterator[None]:
+    """No new file begins as a copy of another."""
+    make_tables_anew()
+    yield
+    make_tables_once()
 
 
 @pytest.fixture
@@ -227,7 +237,9 @@ def test_processes_that_open_a_fresh_file_at_once_all_succeed(path: Path) -> Non
     script = """
 import sys
 from memory.adapters.sql import SqlStore
+from tests.doubles.tables_once import make_tables_anew
 from tests.memory.adapters.store_samples import NOW
+make_tables_anew()
 print("ready", flush=True)
 sys.stdin.readline()
 store = SqlStore.open(sys.argv[1])
