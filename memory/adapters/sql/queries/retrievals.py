@@ -45,7 +45,7 @@ _INJECTIONS = (
     .join(retrieval_items, and_(_r.workspace == _i.workspace, _r.id == _i.retrieval_id))
     .order_by(_r.at.desc(), _r.id.desc())
 )
-_OF_EPISODE = _INJECTIONS.where(matching(retrieval_items, "episode_id"))
+_OF_EPISODE = _INJECTIONS.where(matching(retrieval_items, "episode_id")).limit(bindparam("limit"))
 _OF_EPISODES = _INJECTIONS.where(among(retrieval_items, "episode_id"))
 
 
@@ -95,7 +95,8 @@ class SqlRetrievalTable(SqlTable):
             raise NotFound(f"Episode {item.episode_id} is not an item of retrieval {item.retrieval_id}.")
 
     def of_episode(self, workspace: str, episode_id: str, limit: int = 50) -> list[tuple[Retrieval, RetrievalItem]]:
-        rows = self._session.rows(_OF_EPISODE.limit(limit), {"workspace": workspace, "episode_id": episode_id})
+        wanted = {"workspace": workspace, "episode_id": episode_id, "limit": limit}
+        rows = self._session.rows(_OF_EPISODE, wanted)
         return list(map(_injection, rows))
 
     def of_episodes(
