@@ -18,6 +18,7 @@ _DROP_PROGRESS = delete(job_progress).where(matching(job_progress, "job"))
 _LEASES = select(leases).where(_l.name.startswith(bindparam("beginning"))).order_by(_l.name)
 _RULES = select(rules).where(among(rules, "id")).order_by(_r.id)
 _ALL_RULES = select(rules).where(matching(rules)).order_by(_r.id)
+_ERASURES = select(erasures).order_by(_e.workspace, _e.id)
 
 
 class SqlUpkeepTable(SqlTable):
@@ -69,7 +70,7 @@ class SqlUpkeepTable(SqlTable):
         self._session.put(erasures, erasure)
 
     def erasures(self) -> list[Erasure]:
-        return self._session.all(Erasure, select(erasures).order_by(_e.workspace, _e.id))
+        return self._session.all(Erasure, _ERASURES)
 
     def end_erasure(self, erasure: Erasure) -> None:
         self._session.run(delete(erasures).where(and_(_e.workspace == erasure.workspace, _e.id == erasure.id)))
