@@ -6,6 +6,7 @@ workspace, and holds it until it commits. So the order of a workspace's numbers 
 transaction has to be repeated because of another one.
 """
 
+import logging
 import re
 import shlex
 import time
@@ -28,6 +29,8 @@ from memory.adapters.sql.transaction.session import begin
 from memory.errors import Conflict, InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
 
+log = logging.getLogger(__name__)
+
 LOCK_SECONDS = 10
 """How long to wait for another transaction's lock, as with SQLite."""
 STATEMENT_SECONDS = 60
@@ -47,6 +50,12 @@ _NO_WORKSPACE = ""
 """The lock's name for statements without a workspace: leases, jobs, sweeps of all workspaces."""
 _LOWERING = ("pg_unicode_fast", "und-x-icu", "pg_c_utf8")
 """Collations that lower-case letters of all alphabets, best first; a server may lack some."""
+
+_MAY_CLEAN_SAMPLES = (
+    "SELECT pg_has_role(datdba, 'USAGE') OR (SELECT rolsuper FROM pg_roles WHERE rolname = current_user) "
+    "FROM pg_database WHERE datname = current_database()"
+)
+_OWN_IT = "only who owns the database may clean them (ALTER DATABASE ... OWNER TO ...)"
 
 # The statements use SQLAlchemy's upsert for SQLite, which PostgreSQL's compiler accepts if it has this attribute.
 OnConflictClause.constraint_target = None  # type: ignore[attr-defined]  # not known to the class
@@ -175,7 +184,10 @@ class PostgresDatabase:
             try:
                 driver.execute(f"VACUUM (FULL, ANALYZE) {names}")
                 # Samples of the columns that queries are planned by have been replaced, but stay in their table's file.
-                driver.execute("VACUUM (FULL) pg_catalog.pg_statistic")
+                if next(iter(driver.execute(_MAY_CLEAN_SAMPLES)))[0]:
+                    driver.execute("VACUUM (FULL) pg_catalog.pg_statistic")
+                else:  # which the server would skip without an error
+                    log.warning("forgotten words may stay in samples of columns of %s: %s", self.where, _OWN_IT)
             finally:
                 driver.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
 

@@ -345,6 +345,20 @@ def test_nor_among_the_samples_that_queries_are_planned_by(store: SqlStore) -> N
     assert b"quokka" in files(url)
 
 
+def test_whose_database_it_is_not_may_not_clean_those_samples_which_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    url = new_database()
+    with psycopg.connect(url, autocommit=True) as administrator:
+        administrator.execute("CREATE ROLE guest LOGIN")
+        administrator.execute("GRANT ALL ON SCHEMA public TO guest")
+    for owns, told in ((False, ["forgotten words may stay in samples"]), (True, [])):
+        caplog.clear()
+        with closing(SqlStore.open(url.replace("postgres:@", "guest:@"))) as guest:
+            guest.erase_free_space()
+        assert [record.message.partition(" of columns")[0] for record in caplog.records] == told, owns
+        with psycopg.connect(url, autocommit=True) as administrator:
+            administrator.execute(f"ALTER DATABASE {administrator.info.dbname} OWNER TO guest")
+
+
 @pytest.mark.parametrize("term", ["STRASSE", "ΣΊΣΥΦΟΣ", "ΣΊΣΥΦΟΣ ΛΌΓΟΣ", "İSTANBUL", "ЁЖИК", "ÀÉ", "ǅ", "straße"])
 def test_letters_are_lowered_as_everywhere(store: SqlStore, term: str) -> None:
     with store.write() as tx:
