@@ -199,8 +199,9 @@ def _sources(tx: Transaction, scope: Scope, given: Sequence[Episode]) -> dict[st
     lessons = tx.episodes.get_many(scope.workspace, [link.from_id for link in links])
     noted = tx.episodes.words_of_others(scope.workspace, here)
     wrote = {each.id: {each.author or each.person} for each in here.values()}
-    for episode_id in noted:
-        wrote[episode_id] |= answer_authors(tx, here[episode_id])
+    for episode_id, people in noted.items():
+        each = here[episode_id]
+        wrote[episode_id] |= set(people) if each.origin is Origin.RUN else answer_authors(tx, each)
     for link in links:
         if link.to_id in here and link.from_id in lessons:
             wrote[link.to_id].add(lessons[link.from_id].author)

@@ -83,6 +83,15 @@ class TestImport(Attacked):
         world.memory.privacy.forget(W, "bob")
         assert world.memory.audit.episodes(W, ALL) == []
 
+    def test_a_copy_of_an_answer_goes_with_whoever_is_noted_of_it(self, world: World) -> None:
+        answer = world.ask("who owns it?", "the quokka does")
+        with world.memory.store.write() as tx:
+            tx.episodes.note_words(W, {answer.id: ["bob"]})
+        mine = EpisodicMemory(world.memory, scope("eve", channel="mine"))
+        assert import_memories(export_memories([world.episode(answer)]), episodic=mine).imported == 1
+        world.memory.privacy.forget(W, "bob")
+        assert world.memory.audit.episodes(W, ALL) == []
+
     def test_a_step_that_names_an_approved_run_is_put_into_another(self, world: World) -> None:
         mine = EpisodicMemory(world.memory, scope("ana"))
         context = init_episode("s", "r", episodic=mine)
