@@ -4,7 +4,7 @@ The key begins with the due time, so that due reminders come first. A due remind
 outbox and is posted like any answer: one transaction, in whichever process comes first.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from zoneinfo import ZoneInfo
@@ -12,6 +12,7 @@ from zoneinfo import ZoneInfo
 from memory.errors import InvalidInput
 from memory.model import Incoming, Outgoing, Scope, ShortMemory, Visibility
 from memory.model.delivery import RETRY
+from memory.model.normal_form import comparable
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.rules.recurrence import ONCE, Recurrence, next_due
@@ -150,6 +151,17 @@ def _put(tx: Transaction, reminder: Reminder, run_id: str, text: str, now: datet
         return False
     tx.deliveries.put_outgoing(Outgoing.to(scope, run_id, text))
     return True
+
+
+def erase_in_words_of_others(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> None:
+    """Delete the reminders that these answers set with words that were taken over from earlier messages."""
+    for run_id in sorted(run_ids):
+        if (asked := tx.deliveries.incoming_of_run(workspace, run_id)) is None:
+            continue
+        for stored in tx.short.of_person(workspace, asked.scope.person, KIND):
+            made = _read(stored)
+            if made.message_id == asked.message_id and comparable(made.text) not in comparable(asked.text):
+                tx.short.delete(workspace, KIND, stored.key)
 
 
 def _moment(at: datetime) -> str:

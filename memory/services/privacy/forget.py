@@ -21,6 +21,7 @@ from memory.model.upkeep import Erasure
 from memory.model.validation import text, whole
 from memory.ports import EpisodeFilter, NewId, Transaction
 from memory.rules.audience import visibility_of
+from memory.services.conversation.reminders import erase_in_words_of_others
 from memory.services.core import ALL, Core, event_of_workspace
 from memory.services.privacy.erasing import erase_rules, erase_run, note_heeded_warnings, overwrite_erased
 from memory.services.privacy.quotation import quoting, repeating, replies_about
@@ -204,6 +205,7 @@ class Privacy:
             touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
+            erase_in_words_of_others(tx, workspace, {each.run_id for each in held.derived})
             tx.deliveries.delete_runs(workspace, {*gone, *replies})
             tx.deliveries.drop_repeats(workspace, gone)
             erase_rules(tx, workspace, [*erased_ids, *replaced])

@@ -129,3 +129,19 @@ def test_secrets_are_not_kept() -> None:
     key = "AKIA" + "IOSFODNN7EXAMPLE"
     kept = World().memory.reminders.add(ANA, f"use {key}", TOMORROW, "UTC")
     assert key not in kept.text
+
+
+def test_who_is_forgotten_leaves_no_words_in_anothers_reminder_which_stays_if_it_has_none() -> None:
+    world, own = World(), "call Eve"
+    reminders = world.memory.reminders
+    asked = f"remind me to {own}, and of that"
+    answer = world.ask(asked, "I will", of=ANA, understood=f"{asked}: fetch the zyzzyva")
+    with world.memory.store.write() as tx:
+        tx.episodes.note_words(ANA.workspace, {answer.id: ["bob"]})
+        message = tx.deliveries.incoming_of_run(ANA.workspace, answer.run_id)
+        assert message is not None
+    for text in (own, "fetch the zyzzyva"):
+        reminders.add(ANA, text, TOMORROW, "UTC", message_id=message.message_id)
+    reminders.add(ANA, "fetch the milk", TOMORROW, "UTC", message_id="another")
+    world.memory.privacy.forget(ANA.workspace, "bob")
+    assert {each.text for each in reminders.of(ANA)} == {own, "fetch the milk"}
