@@ -42,7 +42,7 @@ To look:
   /why [n]              which lessons an answer used; /why ID how a lesson fared
   /memory [topics]      what is remembered for you, and about things; /archive ID, /restore ID
   /memory archived      lessons out of use that you may restore
-  /export [FILE]        save it: FILE.json, FILE.csv or FILE.txt
+  /export [FILE]        save it: FILE.json, FILE.csv, FILE.txt or FILE.md
   /forget               erase everything of yours
   /privacy              what is kept, and who sees it
 {teachers}And:

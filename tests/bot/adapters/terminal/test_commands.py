@@ -148,6 +148,12 @@ def test_every_command_is_in_the_help_of_whoever_may_use_it() -> None:
     assert missing == ["/review", "/promote", "/release", "/purge", "/gaps", "/teach", "/known-answers", "/settings"]
 
 
+def test_the_help_names_every_ending_of_an_export() -> None:
+    assert [
+        ending for ending in (".json", ".csv", ".txt", ".md") if f"FILE{ending}" not in help_text(teacher=False)
+    ] == []
+
+
 @pytest.mark.parametrize(
     "emoji", ["✅", "✔", "✔️", "❌", "💯", "🧠", "👩‍💻", "👨‍👩‍👧", "🏴‍☠️", "🇫🇷", "1️⃣", "©️", "⏏️", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "👍🏽"]
 )
