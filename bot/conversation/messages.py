@@ -79,10 +79,10 @@ def answer_withheld(place: str) -> str:
 def named(person: str, reader: Scope | None) -> str:
     """A person's name for a reader.
 
-    A person who is called `you`, as the first one in a terminal is, appears in quotes to others.
+    A person who is called `you`, as the first one in a terminal is, is described to others.
     """
-    shown = shown_line(person, 30)
-    return f"“{shown}”" if person == "you" and reader is not None and reader.person != person else shown
+    is_first = person == "you" and reader is not None and reader.person != person
+    return "whoever began this chat" if is_first else shown_line(person, 30)
 
 
 def lesson_line(used: UsedLesson, reader: Scope | None = None, *, is_known: bool = False) -> str:

@@ -14,7 +14,7 @@ def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
     you, bob = scope("you"), scope("bob")
     assert [named("you", you), named("you", bob), named("you", None), named("ana", bob)] == [
         "you",
-        "“you”",
+        "whoever began this chat",
         "you",
         "ana",
     ]
@@ -22,12 +22,11 @@ def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
     lesson = world.ask("where is the key?", "Under the pot.", of=you)
     used = UsedLesson(episode=lesson, relevance=0.94)
     assert "94% match, taught by you)" in lesson_line(used, you)
-    assert "94% match, taught by “you”)" in lesson_line(used, bob)
+    assert "94% match, taught by whoever began this chat)" in lesson_line(used, bob)
     assert "taught by you," in belief_line(lesson, Lesson.REPEAT, Audience.PERSONAL, you)
-    assert "taught by “you”," in belief_line(lesson, Lesson.REPEAT, Audience.CHANNEL, bob)
-    assert lesson_line(UsedLesson(episode=lesson, relevance=None, is_proposed=True), bob).endswith(
-        "(proposed by “you”)"
-    )
+    assert "taught by whoever began this chat," in belief_line(lesson, Lesson.REPEAT, Audience.CHANNEL, bob)
+    proposed = UsedLesson(episode=lesson, relevance=None, is_proposed=True)
+    assert lesson_line(proposed, bob).endswith("(proposed by whoever began this chat)")
 
 
 @pytest.mark.parametrize(("emoji", "told"), [("👍", 1), ("👎", 0)])
