@@ -115,6 +115,8 @@ class AgentNode:
         if earlier is not None and is_over(earlier):
             self._trace.take(earlier)
             return NodeOutcome(termination=earlier.termination, output=earlier.output)
+        if run.cancel.is_set():
+            run.check()  # before the models are needed, which may still have to load
         dialogue = await self._open()
         outcome = await (self._resume(earlier, dialogue) if earlier else self._before_the_model(dialogue))
         if outcome is not None:

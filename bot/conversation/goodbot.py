@@ -144,6 +144,8 @@ class Goodbot:
     async def _dispatch(self, messenger: Messenger, event: PersonEvent) -> None:  # noqa: C901 - one case for each event
         if isinstance(event, (PersonVote, PersonCorrection)):
             await self._answering.delivery.wait_for_posting(event)
+        if isinstance(event, (PersonCorrection, PersonTeaching)) and self._answering.warm_up is not None:
+            await asyncio.wait({self._answering.warm_up})
         match event:
             case ChannelChanged():
                 await self._executor(self._memory.channels.rename, event.scope)
@@ -259,8 +261,19 @@ class Goodbot:
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """Handle a correction. Without a mention it counts only in a thread that the bot takes part in."""
         if event.address is not Address.FOLLOW_UP or await self._takes_part_in(event.scope):
+            if not event.message_id and await self._awaits_answer(event.scope):
+                await notify(messenger, event, messages.NOT_ANSWERED_YET)
+                return
             await self._feedback.on_correction(messenger, event)
             await self._tell_news(messenger, event)
+
+    async def _awaits_answer(self, scope: Scope) -> bool:
+        """Whether the person's own question there is still being worked on."""
+        running = self.conversations.running_in(scope)
+        if running is None or running.scope.person != scope.person:
+            return False
+        current = await self._executor(self._memory.recording.current, running)
+        return current is not None and current.progress is Progress.ACCEPTED
 
     async def _takes_part_in(self, scope: Scope) -> bool:
         """Whether the bot has answered in this thread, or is about to."""

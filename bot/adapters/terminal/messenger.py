@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,17 @@ from bot.adapters.terminal.answer_list import AnswerList
 from bot.adapters.terminal.commands import Act, Command, Export, React, Say, Unreact, help_text, parse
 from bot.adapters.terminal.file_export import save
 from bot.adapters.terminal.piped_lines import PipedLines
-from bot.adapters.terminal.screen import PlainScreen
+from bot.adapters.terminal.screen import PlainScreen, numbered_options
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
+from bot.conversation.reply import BACK, item_reference
 from bot.conversation.waiting import unless
 from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
 from bot.model import (
     Attachment,
     BotMessage,
+    Choice,
     MessageRef,
     PersonEvent,
     PersonMessage,
@@ -34,6 +37,11 @@ if TYPE_CHECKING:
     from bot.adapters.terminal.interactive import LinePrompt, RichScreen
 
 _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
+_NOT_HERE_YET = "the answer is not here yet; type that again when it is"
+_TAKES_A_MOMENT = "that takes a moment; you may type on"
+_FINISHING = "one moment: what you typed is still being taken in"
+_PATIENCE_S = 1.0
+"""How long the prompt waits until a line is taken in; then it comes back, and further lines wait behind that one."""
 
 
 class TerminalMessenger:
@@ -79,6 +87,8 @@ class TerminalMessenger:
         self._at_rest = asyncio.Event()
         self._at_rest.set()
         self._stopping: asyncio.Task[None] | None = None
+        self._delivering: set[asyncio.Task[None]] = set()
+        self._one_at_a_time = asyncio.Lock()
         self._export_to = ""
 
     async def run(self, sink: EventSink) -> None:
@@ -88,6 +98,9 @@ class TerminalMessenger:
                 await self._screen.remark(text)
             while await self._next_line(sink):
                 pass
+            if self._delivering:
+                await self._screen.remark(_FINISHING)
+                await asyncio.gather(*self._delivering)
             if self._interactive and not self._closed.is_set():
                 await self._screen.remark("Bye. What you taught is kept.")
 
@@ -103,20 +116,24 @@ class TerminalMessenger:
         """Print a message; answers get the next number. Raises `ChannelNotFound`, `MessengerUnavailable`."""
         self._check_channel(message.workspace, message.channel)
         message_id = self._new_id()
+        # Choices of an answer, or of a question about a message, are typed as numbers.
+        is_numbered = bool(message.run_id)
+        text, shown = numbered_options(message.text, message.choices) if is_numbered else (message.text, 0)
+        message = replace(message, text=text)
         if message.is_answer:
             await self._screen.answer(self._answers.add(message_id), message)
         else:
             other = message.private_to if message.private_to != self._speaker.person else ""
-            await self._screen.notice(f"(to {other}) {message.text}" if other else message.text)
-        if message.is_answer or message.run_id:
+            await self._screen.notice(f"(to {other}) {text}" if other else text)
+        if message.is_answer or is_numbered:
             self._answers.offer(message.choices)
-        if message.choices:
-            # Choices of an answer, or of a question about a message, are typed as numbers.
-            is_numbered = bool(message.run_id)
-            commands = [self.how_to_type(f"{choice.command} {choice.argument}".strip()) for choice in message.choices]
-            typed = [str(number + 1) for number in range(len(commands))] if is_numbered else commands
-            labels = [choice.label for choice in message.choices]
-            await self._screen.choices(list(zip(typed, labels, strict=True)))
+        typed = [
+            (str(number) if is_numbered else self._how_to_choose(choice), choice.label)
+            for number, choice in enumerate(message.choices, start=1)
+            if number > shown
+        ]
+        if typed:
+            await self._screen.choices(typed)
         return MessageRef(workspace=message.workspace, channel=message.channel, message_id=message_id)
 
     async def mark(self, ref: MessageRef, emoji: str, present: bool) -> None:
@@ -208,9 +225,7 @@ class TerminalMessenger:
                 target = self._answers.find(number) if number is not None else ""
                 await self._deliver(self._speaker.command(ParsedCommand(name, argument), target), sink)
             case Export(file, kind):
-                self._export_to = file
-                await self._deliver(self._speaker.command(ParsedCommand("export", kind)), sink)
-                self._export_to = ""
+                await self._deliver(self._speaker.command(ParsedCommand("export", kind)), sink, export_to=file)
             case Say(text):
                 await self._say(text, sink)
             case React():
@@ -233,29 +248,50 @@ class TerminalMessenger:
         await self._screen.remark(f"{self._speaker.introduced}, {ROLES[self._speaker.role]}")
 
     async def _react(self, typed: React, sink: EventSink) -> None:
+        if not self._at_rest.is_set() and not self._answers.last():
+            raise CommandRefused(_NOT_HERE_YET)
         message_id = self._answers.find(typed.number)
         for emoji in typed.emoji:
             # A repeated one is delivered too, as on every platform: the bot recognises it.
             state = "on" if self._answers.react(message_id, self._speaker.person, emoji) else "is already on"
             hint = "" if self._is_vote(emoji) else "; it teaches nothing, 👍 and 👎 do"
-            # Printed after it is stored, so that a printed reaction is never lost.
-            await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink)
-            await self._screen.remark(f"{emoji} {state} {self._answers.label(message_id)}{hint}")
+            noted = f"{emoji} {state} {self._answers.label(message_id)}{hint}"
+            await self._deliver(self._speaker.reaction(message_id, emoji, added=True), sink, noted)
 
     async def _unreact(self, typed: Unreact, sink: EventSink) -> None:
         message_id = self._answers.find(typed.number)
         emoji = self._answers.unreact(message_id, self._speaker.person, typed.emoji)
-        await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink)
-        await self._screen.remark(f"{emoji} taken off {self._answers.label(message_id)}")
+        noted = f"{emoji} taken off {self._answers.label(message_id)}"
+        await self._deliver(self._speaker.reaction(message_id, emoji, added=False), sink, noted)
 
-    async def _deliver(self, event: PersonEvent, sink: EventSink) -> None:
-        await sink(event)
+    async def _deliver(self, event: PersonEvent, sink: EventSink, noted: str = "", *, export_to: str = "") -> None:
+        """Deliver an event, and then print that it is `noted`. A person at the prompt may type on meanwhile."""
+        delivering = asyncio.create_task(self._in_turn(event, sink, noted, export_to))
         if self._interactive:
+            done, self._delivering = await asyncio.wait({*self._delivering, delivering}, timeout=_PATIENCE_S)
+            for each in done:
+                each.result()
+            if delivering in self._delivering:
+                await self._screen.remark(_TAKES_A_MOMENT)
             return
+        await delivering
         if self._wait_until_answered is not None:
             await unless(self._closed, self._wait_until_answered())
         elif isinstance(event, PersonMessage):
             await unless(self._closed, self._at_rest.wait())
+
+    async def _in_turn(self, event: PersonEvent, sink: EventSink, noted: str, export_to: str) -> None:
+        async with self._one_at_a_time:
+            self._export_to = export_to
+            await sink(event)
+            if noted:  # printed after it is stored, so that what is printed is never lost
+                await self._screen.remark(noted)
+
+    def _how_to_choose(self, choice: Choice) -> str:
+        """The command to type, without the page of a list, which only a button needs."""
+        found = item_reference(choice.argument)
+        to = (found.id, found.audience, BACK if found.is_back else "") if found is not None else (choice.argument,)
+        return self.how_to_type(" ".join([choice.command, *filter(None, to)]))
 
     # Small parts ----------------------------------------------------------------------------------------------------
 

@@ -4,7 +4,10 @@ from collections.abc import Callable, Sequence
 from typing import TextIO
 
 from bot.errors import MessengerUnavailable
-from bot.model import BotMessage
+from bot.model import BotMessage, Choice
+
+_COMPARED = 40
+"""How many characters of an option are compared to find it in the question's text."""
 
 
 def visible(text: str) -> str:
@@ -21,6 +24,20 @@ def choice_lines(offered: Sequence[tuple[str, str]]) -> list[str]:
     """A line for each choice: `/archive 0a1b2c3d   Archive 1`."""
     width = max((len(one_line(command)) for command, _ in offered), default=0)
     return [f"{one_line(command):<{width}}  {one_line(label)}" for command, label in offered]
+
+
+def numbered_options(text: str, choices: Sequence[Choice]) -> tuple[str, int]:
+    """A question's text with the numbers of its options instead of bullets, and how many of the choices it shows."""
+    lines, shown = text.split("\n"), 0
+    for place, line in enumerate(lines):
+        if shown < len(choices) and line.startswith("- ") and _is_option(line[2:], choices[shown]):
+            shown += 1
+            lines[place] = f"{shown}. {line[2:]}"
+    return "\n".join(lines), shown
+
+
+def _is_option(line: str, choice: Choice) -> bool:
+    return line == choice.label or (choice.words != "" and line.startswith(f"“{one_line(choice.words)[:_COMPARED]}"))
 
 
 def writing(write: Callable[[], object]) -> None:

@@ -73,7 +73,7 @@ class Answering:
         self._live_answers = live_answers
         self._memory = memory
         self._executor = executor
-        self._warm_up = warm_up
+        self.warm_up = warm_up
         self._record_in_progress = record_in_progress
         self._agent = agent
         self._new_id = new_id
@@ -186,10 +186,10 @@ class Answering:
 
     async def _warm(self, show: Callable[[str], None], cancel: asyncio.Event) -> None:
         """Wait until the models are loaded, unless cancelled, so that no thread of the pool has to wait."""
-        if self._warm_up is None or self._warm_up.done():
+        if self.warm_up is None or self.warm_up.done():
             return
         show("loading what I need to understand you (this once)")
-        await unless(cancel, asyncio.wait({self._warm_up}))
+        await unless(cancel, asyncio.wait({self.warm_up}))
 
     async def _work(
         self,
@@ -207,7 +207,7 @@ class Answering:
         since = self._agent.monotonic()
         without = await self._backgrounds.control_arm_recall(incoming, run_id)
         tools = await self._tools_for(incoming)
-        recall = None if may_judge or without else partial(self._recall, incoming, run_id, tools)
+        recall = None if may_judge or without or cancel.is_set() else partial(self._recall, incoming, run_id, tools)
         background = await self._backgrounds.of(messenger, incoming, recall)
         asked, resumed = background.asked(incoming), Resumed()
         if asked or incoming.tap or incoming.has_notes:

@@ -244,7 +244,7 @@ class Recording:
         return Answer(
             parts=parts,
             total=len(parts),
-            lessons=used_of(run, shown) or followed,
+            lessons=_not_only_offered(used_of(run, shown), nodes) or followed,
             options=options,
             is_from_people=_is_from_people(nodes),
         )
@@ -259,7 +259,7 @@ class Recording:
                 parts=parts,
                 total=len(every),
                 first_message=every[0].message_id if every else "",
-                lessons=used_in(tx, workspace, run_id) if parts else (),
+                lessons=_not_only_offered(used_in(tx, workspace, run_id), nodes) if parts else (),
                 options=_options(nodes),
                 is_from_people=_is_from_people(nodes),
             )
@@ -353,6 +353,13 @@ def _note_askers(tx: Transaction, message: Incoming, nodes: Sequence[Episode]) -
 
 def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
     return tuple(offer.option for offer in offers_of(nodes))
+
+
+def _not_only_offered(used: Sequence[UsedLesson], nodes: Sequence[Episode]) -> tuple[UsedLesson, ...]:
+    """Those lessons whose text the answer gives, and not only offers as an option of a question."""
+    offered = {text for offer in offers_of(nodes) if (text := offer.option.text)}
+    given = {node.output for node in nodes}
+    return tuple(each for each in used if each.episode.output not in offered - given)
 
 
 def _unsent(parts: Sequence[Outgoing]) -> tuple[Outgoing, ...]:

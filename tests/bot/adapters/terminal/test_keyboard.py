@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from bot.errors import MessengerUnavailable
-from bot.model import Choice, PersonEvent, PersonMessage, PersonReaction
+from bot.model import Choice, PersonCommand, PersonCorrection, PersonEvent, PersonMessage, PersonReaction
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.terminal import SETTINGS, Typist, said, typist
 
@@ -93,6 +93,47 @@ async def test_a_person_may_type_ahead_while_an_answer_is_on_its_way() -> None:
             await heard.of(PersonReaction, 1)
     assert [e.text for e in heard.events if isinstance(e, PersonMessage)] == ["first", "second"]
     assert "[1] the first answer" in plain(person.out.getvalue())
+
+
+async def test_a_line_that_takes_long_to_take_in_does_not_hold_up_the_prompt_and_keeps_its_place(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bot.adapters.terminal.messenger._PATIENCE_S", 0)
+    loaded, heard = asyncio.Event(), Heard()
+
+    async def sink(event: PersonEvent) -> None:
+        await loaded.wait()
+        await heard(event)
+
+    with typist() as person:
+        task = asyncio.create_task(person.messenger.run(sink))
+        await person.until_seen("/help lists the rest")
+        person.type(f"/correct at noon{ENTER}")
+        await person.until_seen("that takes a moment; you may type on")
+        person.type(f"/as ana{ENTER}")
+        await person.until_seen("you are ana now")
+        person.type(f"/forget{ENTER}{CTRL_D}")
+        await person.until_seen("still being taken in")
+        assert heard.events == []
+        loaded.set()
+        async with asyncio.timeout(10):
+            await task
+    assert [(type(each), each.scope.person) for each in heard.events] == [
+        (PersonCorrection, "you"),
+        (PersonCommand, "ana"),
+    ]
+
+
+async def test_a_thumb_before_the_first_answer_is_told_that_the_answer_is_on_its_way() -> None:
+    with typist() as person:
+        async with chatting(person) as (heard, _):
+            person.type(f"first{ENTER}")
+            await heard.of(PersonMessage, 1)
+            person.type(f"👍{ENTER}")
+            await person.until_seen("the answer is not here yet")
+            await person.messenger.post(said("the first answer"))
+            person.type(f"👍{ENTER}")
+            await heard.of(PersonReaction, 1)
 
 
 async def test_a_pasted_text_of_several_lines_is_one_message() -> None:

@@ -144,10 +144,36 @@ async def test_choices_are_shown_as_what_to_type_and_mean_the_same_when_typed() 
             await messenger.post(replace(said("Lessons.", is_answer=False), choices=offered))
 
     await messenger.run(sink)
-    assert (
-        "Lessons.\n    /archive 0a1b2c3d page 1  Archive 1\n    /memory page 2            Next page\n" in out.getvalue()
-    )
+    assert "Lessons.\n    /archive 0a1b2c3d  Archive 1\n    /memory page 2     Next page\n" in out.getvalue()
     assert heard == [("memory", ""), ("archive", "0a1b2c3d page 1")]
+
+
+async def test_the_options_of_a_question_are_numbered_where_it_names_them() -> None:
+    offered = (
+        Choice(label="Under the pot. (the key?)", command="choose", argument="0a1b2c3d 1", words="Under the pot."),
+        Choice(label="Tell the time: Oslo", command="choose", argument="0a1b2c3d 2"),
+        Choice(label="Something else", command="choose", argument="0a1b2c3d 3"),
+        Choice(label="None of these", command="choose", argument="0a1b2c3d none"),
+    )
+    messenger, out = piped(io.BytesIO(b"the key?\n2\n"))
+    heard: list[str] = []
+
+    async def sink(event: PersonEvent) -> None:
+        if isinstance(event, PersonMessage):
+            question = "Which one?\n\n- “Under the pot.” (for “the key?”)\n- Tell the time: Oslo\n- not an option"
+            await messenger.post(replace(said(question), choices=offered, run_id="0a1b2c3d"))
+        elif isinstance(event, PersonCommand):
+            heard.append(event.argument)
+
+    await messenger.run(sink)
+    assert out.getvalue() == (
+        "you: the key?\n"
+        "[1] Which one?\n\n1. “Under the pot.” (for “the key?”)\n2. Tell the time: Oslo\n- not an option\n"
+        "    3  Something else\n"
+        "    4  None of these\n"
+        "you: 2\n"
+    )
+    assert heard == ["0a1b2c3d 2"]
 
 
 async def test_help_lists_what_this_person_may_use() -> None:
