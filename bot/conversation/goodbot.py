@@ -14,7 +14,7 @@ from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
 from bot.conversation.answers.choices_in_words import LONGEST, ChoicesInWords
-from bot.conversation.answers.choosing import NO_SUCH_QUESTION, ChoiceHandler, reply_to_choice
+from bot.conversation.answers.choosing import ChoiceHandler, not_chosen, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.answers.recovery import Recovery
 from bot.conversation.commands.forget_messages import need_questions
@@ -351,7 +351,7 @@ class Goodbot:
         """Handle the author's answer to the question whether their message was feedback."""
         settled = await self._answering.in_words.choose(event, messenger.how_to_type)
         if settled is None:
-            await notify(messenger, event, NO_SUCH_QUESTION)
+            await notify(messenger, event, not_chosen(event.argument))
             return
         if settled.text:
             await messenger.post(replace(notice(event.scope, settled.text), choices=settled.choices))

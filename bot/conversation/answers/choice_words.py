@@ -23,6 +23,9 @@ _CHOICE = re.compile(
     re.IGNORECASE,
 )
 _CONSENTS = re.compile(r"(?:ok(?:ay)?|go ahead|do it|please do|go for it|mach(?: das| es)?)[\s.!]*", re.IGNORECASE)
+_ONE = re.compile(r"\b(?:the|one|option|das|die|der|den)\b", re.IGNORECASE)
+"""In "the second one", which only chooses, where "second" alone may not."""
+_NONE_OF = re.compile(r"none|neither|keine?[rs]?\b", re.IGNORECASE)
 _DIGITS = re.compile(r"\d+")
 
 
@@ -38,6 +41,8 @@ class ChoiceInWords:
     is_none: bool = False
     consents: bool = False
     """It only lets something happen ("do it"), and names no option."""
+    only_chooses: bool = False
+    """It has no other sense, where "no" or "yes" may judge an answer."""
 
 
 def read_choice(text: str) -> ChoiceInWords | None:
@@ -52,7 +57,9 @@ def read_choice(text: str) -> ChoiceInWords | None:
     number = int(found["number"] or 0) or (_NAMES.index(found["named"].lower()) + 1 if found["named"] else 0)
     place = next((n for n in range(1, len(_ORDINALS) + 1) if found[f"n{n}"]), -1 if found["last"] else 0)
     is_place = bool(place or found["th"])
-    return ChoiceInWords(number or place, is_place, is_yes=found["yes"] is not None, is_none=found["none"] is not None)
+    is_yes, is_none = found["yes"] is not None, found["none"] is not None
+    only_chooses = bool(number or (place and _ONE.search(text)) or _NONE_OF.match(found["none"] or ""))
+    return ChoiceInWords(number or place, is_place, is_yes=is_yes, is_none=is_none, only_chooses=only_chooses)
 
 
 def number_of(choice: ChoiceInWords, text: str, options: Sequence[str]) -> int | None:

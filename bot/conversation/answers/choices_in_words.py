@@ -1,15 +1,17 @@
 """Finds what a message in words chooses ("2", "none of these", "yes"), in the question of the bot that it answers."""
 
+import re
 from collections.abc import Sequence
 
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
-from bot.conversation.answers.choosing import NO, NONE
+from bot.conversation.answers.choosing import NO, NONE, NOTHING_TO_CHOOSE
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.in_words_handler import InWordsHandler, is_feedback, reading_in
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE
-from bot.model import PersonCommand, PersonMessage
+from bot.model import UNADDRESSED, PersonCommand, PersonMessage
 from memory.model import Exchange, Incoming, Option, Scope, offers_of
+from memory.model.delivery import asks_in_words
 from memory.services import Memory
 
 LONGEST = 40
@@ -17,6 +19,8 @@ LONGEST = 40
 NEEDS_TAP = "For that I need a tap: press “Do it” or “Don't” under my question."
 NEEDS_CONFIRMATION = "Not by words alone: press the button under my question, or write the command that it names."
 _UNCLEAR, _TAP = "unclear", "tap"
+_LIST = re.compile(r"^\s{0,9}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)
+"""An item of a list in an answer, which a number may be about."""
 
 
 class ChoicesInWords:
@@ -42,12 +46,13 @@ class ChoicesInWords:
         awaits = self._in_words.awaits_confirmation
         if awaits(event.scope, since or recently):
             return NEEDS_CONFIRMATION if read.is_yes and awaits(event.scope, recently) else None
-        if asked is None or not await self._in_words.is_next(message, asked):
+        if asked is not None and not await self._in_words.is_next(message, asked):
             return None
-        which = await self._which(event, read, text, asked)
-        role = await self._in_words.role_now(event) if which else None
-        if role is None:
-            return None
+        which = await self._which(event, read, text, asked) if asked is not None else ""
+        is_lost = not which and await self._chooses_nothing(event, read, asked)
+        role = await self._in_words.role_now(event) if which or is_lost else None
+        if role is None or asked is None or is_lost:
+            return NOTHING_TO_CHOOSE if role is not None else None
         if which == _TAP:
             return NEEDS_TAP
         if which == _UNCLEAR:
@@ -56,6 +61,16 @@ class ChoicesInWords:
         return PersonCommand(
             event_id=event_id, scope=event.scope, at=event.at, role=role, name=CHOOSE, argument=argument
         )
+
+    async def _chooses_nothing(self, event: PersonMessage, read: ChoiceInWords, asked: Exchange | None) -> bool:
+        """Whether a message only chooses, and neither a question nor a list of the last answer may be meant."""
+        if not read.only_chooses or event.address in UNADDRESSED:
+            return False
+        if asked is None:
+            return True
+        nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, asked.run_id)
+        asks = "?" in asked.answer or any(asks_in_words(each.trajectory) for each in nodes)
+        return bool(offers_of(nodes)) or not (asks or _LIST.search(asked.answer))
 
     async def _asked(self, message: Incoming) -> Exchange | None:
         """The exchange whose answer may be a question that this message answers."""

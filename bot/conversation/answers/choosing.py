@@ -33,6 +33,7 @@ GRANTS = {
 }
 """How an action was allowed, in words."""
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to see. Ask it once more."
+NOTHING_TO_CHOOSE = "There is nothing to choose that way: no question of mine is open here, or it has no such option."
 
 
 def option_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, ...]:
@@ -87,6 +88,12 @@ class ChoiceHandler:
             )
         except NotFound:
             return None
+
+
+def not_chosen(argument: str) -> str:
+    """The reply to a choice of nothing: of a question that is gone, or of none, as only a button names it."""
+    found = CHOICE.fullmatch(argument.strip())
+    return NO_SUCH_QUESTION if found is not None and found["run"] else NOTHING_TO_CHOOSE
 
 
 def reply_to_choice(chosen: Chosen, how_to_type: HowToType) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.errors import MessengerUnavailable
-from bot.model import PersonDeletion, PersonMessage
+from bot.model import ModelReply, PersonDeletion, PersonMessage
 from memory.model import Role, Verdict
 from memory.ports import EpisodeFilter
 from memory.rules.chat_settings import ALLOWED_PEOPLE
@@ -53,13 +53,29 @@ async def test_yes_chooses_the_only_option(chat: Chat, words: str) -> None:
     assert chat.messenger.posts[-1].text == YARD
 
 
-async def test_a_number_that_chooses_nothing_of_the_asker_s_is_an_ordinary_message(chat: Chat) -> None:
-    await chat.ask("2")
+async def test_what_only_chooses_where_nothing_is_open_is_told_so_and_is_no_question(chat: Chat) -> None:
+    await chat.ask("none of these")
     await chat.ask(GOAL)
     await chat.ask("4")
-    await chat.ask(GOAL)
     await chat.ask("1", replace(BOB, thread=ANA.thread))
-    assert chat.oracle.asked == ["2", GOAL, "4", GOAL, "1"]
+    nothing = [each for each in chat.messenger.notices if each.startswith("There is nothing to choose that way")]
+    assert len(nothing) == 3
+    assert chat.oracle.asked == [GOAL]
+    assert (await chat.correct("In the yard.")).startswith("Saved")
+    goals = {each.goal for each in chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))}
+    assert goals == {GOAL}
+
+
+@pytest.mark.parametrize(
+    "said",
+    ["How many are you?", "You may go:\n1. by bus\n2. on foot", call("ask_person", question="Tell me a number.")],
+)
+async def test_a_number_after_a_question_in_words_or_a_list_is_an_ordinary_message(chat: Chat, said: object) -> None:
+    chat.oracle.answers["a trip"] = said if isinstance(said, ModelReply) else str(said)
+    await chat.ask("a trip")
+    await chat.ask("2")
+    assert chat.oracle.asked[-1] in ("2", "a trip")
+    assert chat.messenger.notices == []
 
 
 async def test_what_another_person_was_answered_since_is_not_what_the_asker_answers(chat: Chat) -> None:
