@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
 from bot.conversation.answers.choosing import NO, NONE, NOTHING_TO_CHOOSE
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.in_words_handler import InWordsHandler, is_feedback, reading_in
+from bot.conversation.feedback.corrected_part import NO as NO_LABEL, YES
+from bot.conversation.feedback.in_words_handler import InWordsHandler
+from bot.conversation.feedback.understood import is_feedback, reading_in
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE
 from bot.model import UNADDRESSED, PersonCommand, PersonMessage
@@ -81,9 +83,19 @@ class ChoicesInWords:
     async def _which(self, event: PersonMessage, read: ChoiceInWords, text: str, asked: Exchange) -> str:
         """What is chosen, as the command's argument; `_UNCLEAR`, `_TAP`, or empty for an ordinary message."""
         if is_feedback(asked.understood):  # "Was that a correction?"
-            return "1" if read.is_yes else "2" if read.is_none else ""
+            return _among_answers(read, text, await self._in_words.answers(event.scope, asked.run_id))
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, asked.run_id)
         return _among(read, text, [each.option for each in offers_of(nodes)])
+
+
+def _among_answers(read: ChoiceInWords, text: str, answers: Sequence[str]) -> str:
+    """The number of the answer that is chosen to the question whether a message was feedback, or of which part."""
+    if answers in ([], [YES, NO_LABEL]):
+        return "1" if read.is_yes else "2" if read.is_none else ""
+    number = number_of(read, text, answers)
+    if number is None:
+        return str(len(answers)) if read.is_none and answers[-1] == NO_LABEL else ""
+    return str(number) if number else _UNCLEAR
 
 
 def choice_event(scope: Scope, message_id: str) -> str:

@@ -69,7 +69,7 @@ class Delivery:
         for part in parts:
             message = replace(self._message(incoming, answer, part), first_message=first)
             if incoming.understood:
-                message = self._in_words.shown(message, incoming)
+                message = await self._in_words.shown(message, incoming)
             with self._posting.begun((workspace, part.channel)):
                 try:
                     ref = await self.post(messenger, incoming, message)

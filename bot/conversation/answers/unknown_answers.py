@@ -72,5 +72,5 @@ def tell_me(how_to_type: HowToType) -> str:
 
 
 def tell_me_one(how_to_type: HowToType) -> str:
-    """The same for several questions, as a correction of the whole answer would not say which one it answers."""
-    return f"Whoever knows one of them, ask me that alone; then `{how_to_type('correct')} ...` teaches me."
+    """The same for several questions: who corrects is asked which one it answers."""
+    return f"Whoever knows one of them, tell me: `{how_to_type('correct')} ...`; I ask which one it answers."

@@ -2,7 +2,7 @@
 
 import logging
 import re
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 
 from bot.conversation import messages
@@ -54,14 +54,21 @@ _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 _NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goodbot|@\S++))?[\s.!]*", re.IGNORECASE)
 
 
+AskPart = Callable[[Messenger, PersonCorrection, str], Awaitable[bool]]
+"""Asks which part of a run's answer a correction is about; False where it is clear."""
+
+
 class FeedbackHandler:
     """Handles what people do to teach, on any platform."""
 
-    def __init__(self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[str]) -> None:
+    def __init__(
+        self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[str], ask_part: AskPart
+    ) -> None:
         self._memory = memory
         self._executor = executor
         self._emoji = emoji
         self._actions = actions
+        self._ask_part = ask_part
 
     def is_vote(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -147,6 +154,8 @@ class FeedbackHandler:
             return
         if (style := preference_in(event.text or event.reason)) and (event.reason or is_plain(style, event.text)):
             await self._on_preference(messenger, event, style, run_id)
+            return
+        if await self._ask_part(messenger, event, run_id):
             return
         try:
             outcome = await self._executor(

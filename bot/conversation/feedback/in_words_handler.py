@@ -1,7 +1,6 @@
 """Feedback in words: finds the answer that a message judges, stores the opinion, shows it with an undo button."""
 
 import logging
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -9,59 +8,38 @@ from itertools import pairwise
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
+from bot.conversation.feedback.corrected_part import NO, Question, as_message, is_usable, which_part
 from bot.conversation.feedback.feedback_in_words import Reading, read
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
     as_understood as as_preference,
-    is_preference,
     preference_in,
     preference_noted,
     preference_of,
 )
 from bot.conversation.feedback.remarks import is_remark
+from bot.conversation.feedback.understood import as_understood, is_feedback, reading_in, run_in
 from bot.conversation.messages import HowToType
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import CHOICE, CHOOSE
 from bot.errors import MessengerError
-from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonMessage
+from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonCorrection, PersonMessage
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
-from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
+from memory.model import Episode, Exchange, Incoming, Progress, Role, Scope, found_nothing
 from memory.model.delivery import RETRY
 from memory.rules.audience import stays
 from memory.rules.evidence.named_action import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
-from memory.services.teaching.correct import corrected_node, missing_parts
+from memory.services.teaching.correct import corrected_node, missing_parts, open_parts
 
 log = logging.getLogger(__name__)
 
 UNDO = "undo"
-_YES, _NO = 1, 2
 _SKEW = timedelta(seconds=2)
 """How far the platform's clock may be behind the bot's."""
 _LATEST = 5
-_UNDERSTOOD = re.compile(r"(?P<sign>[👍👎])(?P<asked>\?)?(?: → (?P<text>.+))?", re.DOTALL)
-
-
-def as_understood(reading: Reading) -> str:
-    """The text stored with the message, as a record of the reading: `👎 → it's room 5`, or `👎?` if unsure."""
-    sign, text = "👍" if reading.approves else "👎", f" → {reading.correction}" if reading.correction else ""
-    return f"{sign}{'' if reading.is_sure else '?'}{text}"
-
-
-def reading_in(understood: str) -> Reading | None:
-    """The reading recorded in the text stored with a message; None for an ordinary message."""
-    found = _UNDERSTOOD.fullmatch(understood)
-    if found is None:
-        return None
-    text = found["text"] or ""
-    return Reading(correction=text, approves=found["sign"] == "👍" and not text, is_sure=not found["asked"])
-
-
-def is_feedback(understood: str) -> bool:
-    """Whether the text stored with a message records feedback or a wish about style."""
-    return is_preference(understood) or reading_in(understood) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -139,13 +117,15 @@ class InWordsHandler:
         role = await self.role_of(message)
         # "No, ..." to an answer that knows only a part may be about either part.
         is_of_part = bool(reading.correction and missing_parts(nodes)) and not found_nothing(nodes)
-        reading = replace(reading, is_sure=reading.is_sure and role is not None and not is_of_part)
+        is_of_one = bool(reading.correction and open_parts(nodes))
+        reading = replace(reading, is_sure=reading.is_sure and role is not None and not (is_of_part or is_of_one))
         if not reading.is_sure or role is None:
             question = feedback_messages.doubt(reading, corrected_node(nodes).goal if is_of_part else about.goal)
+            question = which_part(reading.correction, is_certain=False) if is_of_one else question
             return _asking(message, run_id, question, as_understood(reading))
         return Noted(
             message=message,
-            opinion=_opinion(reading, about, role),
+            opinion=_opinion(reading, about.run_id, role),
             run_id=run_id,
             understood=as_understood(reading),
             reply=self._reply(reading, messenger.how_to_type),
@@ -262,36 +242,71 @@ class InWordsHandler:
 
     # Showing and taking back ----------------------------------------------------------------------------------------
 
-    def shown(self, message: BotMessage, incoming: Incoming) -> BotMessage:
+    async def may_be_of_parts(self, event: PersonCorrection, run_id: str) -> bool:
+        """Whether a correction may be about any of several parts of an answer."""
+        nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, run_id)
+        return is_usable(event) and bool(open_parts(nodes))
+
+    async def ask_part(self, event: PersonCorrection, run_id: str, asking_run: str) -> Incoming | None:
+        """Keep such a correction as a message, which is answered with the question which part it is about.
+
+        None if the event was handled before.
+        """
+        reading = Reading(correction=event.text.strip(), is_sure=False)
+        message = await self._executor(self._memory.recording.accept, as_message(event))
+        if message is None:
+            return None
+        understood = as_understood(reading, run_id)
+        asking = _asking(message, asking_run, which_part(reading.correction, is_certain=True), understood)
+        await self._executor(self._memory.recording.finish, asking)
+        return replace(message, progress=Progress.ANSWERED, run_id=asking_run, understood=understood)
+
+    async def question(self, message: Incoming, reading: Reading) -> Question:
+        """The question that the bot asked about a message."""
+        run_id = await self.judged_run(message)
+        nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, run_id) if run_id else []
+        is_certain = bool(run_in(message.understood))
+        corrects = bool(reading.correction) and not reading.is_sure
+        return Question.about(nodes, corrects=corrects, is_certain=is_certain)
+
+    async def answers(self, scope: Scope, run_id: str) -> list[str]:
+        """The answers to the bot's question about a person's message, as they are on its buttons."""
+        message = await self._message(scope, run_id)
+        reading = reading_in(message.understood) if message is not None else None
+        return (await self.question(message, reading)).answers if message is not None and reading is not None else []
+
+    async def shown(self, message: BotMessage, incoming: Incoming) -> BotMessage:
         """A reply as posted: the reply to feedback is a private notice with buttons, any other is unchanged."""
         if not is_feedback(incoming.understood):
             return message
         reading, run = reading_in(incoming.understood), incoming.run_id
         choices = [Choice(label="Undo", command=UNDO, argument=run)]
         if reading is not None and not reading.is_sure:
-            answers = {"Yes": _YES, "No": _NO}
-            choices = [Choice(label=each, command=CHOOSE, argument=f"{run} {n}") for each, n in answers.items()]
+            answers = (await self.question(incoming, reading)).answers
+            choices = [Choice(label=each, command=CHOOSE, argument=f"{run} {n}") for n, each in enumerate(answers, 1)]
         return replace(message, is_answer=False, private_to=incoming.scope.person, lessons=(), choices=tuple(choices))
 
     async def judged_run(self, message: Incoming) -> str:
         """The run whose answer a message judges; empty if it no longer exists."""
-        about = await self._judged(message)
-        return about.run_id if about is not None else ""
-
-    async def _judged(self, message: Incoming) -> Exchange | None:
+        if run_id := run_in(message.understood):
+            return run_id
         exchanges = await self._executor(self._memory.exchanges.before, message, pause=self.pause)
-        return self._about(message, exchanges)
+        about = self._about(message, exchanges)
+        return about.run_id if about is not None else ""
 
     async def choose(self, event: PersonCommand, how_to_type: HowToType) -> "FeedbackDecision | None":
         """Apply the author's answer to "was this feedback?". None if the message is not theirs or was not asked."""
         found = CHOICE.fullmatch(event.argument.strip())
-        if found is None or not found["run"] or found["which"] not in (str(_YES), str(_NO)):
+        if found is None or not found["run"] or not found["which"].isdecimal():
             return None
         message = await self._message(event.scope, found["run"].lower())
         reading = reading_in(message.understood) if message is not None else None
         if message is None or reading is None:
             return None
-        if found["which"] == str(_NO):
+        question, number = await self.question(message, reading), int(found["which"])
+        if number > len(question.answers):
+            return None
+        if question.answers[number - 1] == NO and number == len(question.answers):
             again = Incoming(
                 scope=message.scope,
                 event_id=f"{message.event_id}/ordinary",
@@ -300,10 +315,10 @@ class InWordsHandler:
                 at=event.at,
             )
             return FeedbackDecision(message=await self._executor(self._memory.recording.accept, again))
-        about = await self._judged(message)
-        if about is None:
+        judged_run = await self.judged_run(message)
+        if not judged_run:
             return None
-        opinion = _opinion(reading, about, event.role)
+        opinion = replace(_opinion(reading, judged_run, event.role), node_id=question.node_id(number))
         try:
             judged = await self._executor(self._memory.in_words.confirm, message, opinion, event.at)
         except (NotFound, InvalidInput):
@@ -311,9 +326,7 @@ class InWordsHandler:
         if judged is None:
             return FeedbackDecision(text=feedback_messages.DONE_BEFORE)
         undo = Choice(label="Undo", command=UNDO, argument=found["run"])
-        return FeedbackDecision(
-            text=self._reply(reading, how_to_type)(judged), choices=(undo,), changed_run=about.run_id
-        )
+        return FeedbackDecision(text=self._reply(reading, how_to_type)(judged), choices=(undo,), changed_run=judged_run)
 
     async def _message(self, scope: Scope, run_id: str) -> Incoming | None:
         """The person's own message there, which its readers of now may read; with these readers."""
@@ -364,6 +377,6 @@ def _is_judged(about: Exchange, exchanges: Sequence[Exchange]) -> bool:
     return any(each.at > about.at and reading_in(each.understood) for each in exchanges)
 
 
-def _opinion(reading: Reading, about: Exchange, role: Role) -> Opinion:
+def _opinion(reading: Reading, run_id: str, role: Role) -> Opinion:
     value = 1 if reading.approves else -1
-    return Opinion(run_id=about.run_id, value=value, role=role, correction=reading.correction)
+    return Opinion(run_id=run_id, value=value, role=role, correction=reading.correction)

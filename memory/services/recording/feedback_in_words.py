@@ -32,6 +32,8 @@ class Opinion:
     role: Role
     correction: str = ""
     """The right answer; only with -1."""
+    node_id: str = ""
+    """The part of the answer that is corrected; empty for `corrected_node`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ class FeedbackInWords:
     def _prepared(self, message: Incoming, opinion: Opinion) -> Prepared | None:
         if not opinion.correction:
             return None
-        prepared = Correcting(self._core).prepared(message.scope, opinion.run_id, opinion.correction)
+        prepare = Correcting(self._core).prepared
+        prepared = prepare(message.scope, opinion.run_id, opinion.correction, node_id=opinion.node_id)
         # Secrets were replaced by the mark when the message was accepted.
         return replace(prepared, has_secret=prepared.has_secret or MARK in opinion.correction)
 

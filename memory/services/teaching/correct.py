@@ -59,6 +59,8 @@ class Prepared:
     why: Reason
     question: str
     embedded: Vector | None
+    node_id: str = ""
+    """The node that it is about; empty to choose it by `corrected_node`."""
 
 
 def usable(text: str, when_empty: str) -> str:
@@ -116,14 +118,20 @@ class Correcting:
 
     _core: Core
 
-    def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "") -> Prepared:
+    def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "", node_id: str = "") -> Prepared:
         """Do the slow part, before the writing transaction. Raises `InvalidInput` for an unusable text."""
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
         why = usable_reason(self._core, reason)
-        question, embedded = self._embedded(scope.workspace, run_id)
+        question, embedded = self._embedded(scope.workspace, run_id, node_id)
         return Prepared(
-            run_id=run_id, text=words, has_secret=words != written, why=why, question=question, embedded=embedded
+            run_id=run_id,
+            text=words,
+            has_secret=words != written,
+            why=why,
+            question=question,
+            embedded=embedded,
+            node_id=node_id,
         )
 
     def within(
@@ -132,7 +140,7 @@ class Correcting:
         """Store a prepared correction within a transaction. Raises `NotFound` as `Teaching.correct` does."""
         now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
         nodes = tx.episodes.of_run(scope.workspace, run_id)
-        failed = existing(tx, scope.workspace, corrected_node(nodes).id if nodes else run_id)
+        failed = existing(tx, scope.workspace, corrected_node(nodes, prepared.node_id).id if nodes else run_id)
         if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
             raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
         lesson = self._lesson(failed, scope, words, now)
@@ -161,11 +169,11 @@ class Correcting:
         write_votes(self._core, tx, now, own, reason="a person said what is right")
         return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
 
-    def _embedded(self, workspace: str, run_id: str) -> tuple[str, Vector | None]:
+    def _embedded(self, workspace: str, run_id: str, node_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding if the answer has none, because it was stopped or the embedder failed."""
         with self._core.store.read() as tx:
             nodes = tx.episodes.of_run(workspace, run_id)
-            failed = corrected_node(nodes) if nodes else None
+            failed = corrected_node(nodes, node_id) if nodes else None
             if failed is None or tx.episodes.vectors(workspace, [failed.id]):
                 return "", None
         return failed.goal, self._core.embedded(failed.goal)
@@ -243,16 +251,27 @@ class Correcting:
                     restore_texts(tx, restored, lesson.author, now)
 
 
-def corrected_node(nodes: Sequence[Episode]) -> Episode:
-    """The node that a correction is about: the root, or the only part that was left without an answer.
+def corrected_node(nodes: Sequence[Episode], node_id: str = "") -> Episode:
+    """The node that a correction is about: that with the id, else the only part without an answer, else the root.
 
-    `nodes` are those of the run, root first. Where there are alternatives, an answer to one answers all.
+    `nodes` are those of the run, root first.
     """
-    root, *others = nodes
-    missing, parts = missing_parts(nodes), [each for each in others if each.action != Termination.EXPAND]
-    is_partial = root.action == Termination.EXPAND and len(missing) == 1 < len(parts)
+    root, missing, parts = nodes[0], missing_parts(nodes), _separate_parts(nodes)
+    only = missing[0] if len(missing) == 1 < len(parts) else root
+    return next((each for each in nodes if each.id == node_id), only)
+
+
+def open_parts(nodes: Sequence[Episode]) -> list[Episode]:
+    """All parts of an answer of which several are without an answer, so that a correction may be about any of them."""
+    return _separate_parts(nodes) if len(missing_parts(nodes)) > 1 else []
+
+
+def _separate_parts(nodes: Sequence[Episode]) -> list[Episode]:
+    """The parts that an answer has; none where there are alternatives, as an answer to one answers all."""
+    is_divided = bool(nodes) and nodes[0].action == Termination.EXPAND
     has_alternatives = any(each.flow == "fallback" for each in nodes)
-    return missing[0] if is_partial and not has_alternatives else root
+    parts = [each for each in nodes if not each.is_root and each.action != Termination.EXPAND]
+    return parts if is_divided and not has_alternatives else []
 
 
 def missing_parts(nodes: Iterable[Episode]) -> list[Episode]:

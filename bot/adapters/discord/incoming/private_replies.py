@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import discord
 
+from bot.adapters.command_words import CHOOSE
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.menu import how_to_type
@@ -104,8 +105,9 @@ def private_reply_for(
     posting, channel = context.posting, message.channel.id
 
     async def under_it(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
-        # Where others read it there are no buttons.
-        view = choice_view(choices) if place.is_direct else None
+        # Where others read it there are buttons only for the answers to a question, which nobody else can give.
+        is_question = bool(choices) and all(each.command == CHOOSE for each in choices)
+        view = choice_view(choices) if place.is_direct or is_question else None
         return await posting.reply(channel, message.id, text, file, view)
 
     async def directly(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:

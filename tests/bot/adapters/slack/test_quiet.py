@@ -146,13 +146,13 @@ async def test_how_to_teach_a_part_that_it_does_not_know_it_says_once_in_a_threa
     assert neither.reactions == {"shrug": [server.workspace.bot.id]}
 
 
-async def test_of_several_that_it_does_not_know_it_asks_to_be_asked_each_alone(
+async def test_of_several_that_it_does_not_know_it_says_that_it_asks_which_one_a_correction_is_about(
     bot: SlackBot, server: SlackServer, ana: Person, general: str
 ) -> None:
     root = await say(bot, ana, general, "what is 6*7, who has the cellar key and where did we park our blue car?")
     [answer] = server.said_by_bot(general, root.ts)
     unknown = "I don't know: “who has the cellar key”, “where did we park our blue car?”."
-    assert answer.text.split("\n\n")[1].startswith(f"{unknown} Whoever knows one of them, ask me that alone; then")
+    assert answer.text.split("\n\n")[1].startswith(f"{unknown} Whoever knows one of them, tell me: ")
 
 
 async def test_what_it_does_not_know_it_says_once_in_a_thread_and_learns_all_the_same(

@@ -8,7 +8,7 @@ import pytest
 
 from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading
 from bot.conversation.feedback.feedback_messages import NOT_DONE
-from bot.conversation.feedback.in_words_handler import as_understood, reading_in
+from bot.conversation.feedback.understood import as_understood, reading_in
 from bot.errors import MessengerUnavailable
 from bot.model import Address, BotMessage, Choice
 from memory.model import Progress, Role, Scope, Visibility

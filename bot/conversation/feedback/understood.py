@@ -1,0 +1,37 @@
+"""How a message that judges an answer was read, as the text that is stored with the message. Pure."""
+
+import re
+
+from bot.conversation.feedback.feedback_in_words import Reading
+from bot.conversation.feedback.preference_in_words import is_preference
+
+_UNDERSTOOD = re.compile(r"(?P<sign>[👍👎])(?P<asked>\?)?(?: of (?P<run>[0-9a-z-]+))?(?: → (?P<text>.+))?", re.DOTALL)
+
+
+def as_understood(reading: Reading, run_id: str = "") -> str:
+    """The text stored with the message, as a record of the reading: `👎 → it's room 5`, or `👎?` if unsure.
+
+    `run_id` is the answer that it is about (`👎? of 0a1b2c3d → it's room 5`), where that is not the answer before it.
+    """
+    sign, text = "👍" if reading.approves else "👎", f" → {reading.correction}" if reading.correction else ""
+    return f"{sign}{'' if reading.is_sure else '?'}{f' of {run_id}' if run_id else ''}{text}"
+
+
+def reading_in(understood: str) -> Reading | None:
+    """The reading recorded in the text stored with a message; None for an ordinary message."""
+    found = _UNDERSTOOD.fullmatch(understood)
+    if found is None:
+        return None
+    text = found["text"] or ""
+    return Reading(correction=text, approves=found["sign"] == "👍" and not text, is_sure=not found["asked"])
+
+
+def is_feedback(understood: str) -> bool:
+    """Whether the text stored with a message records feedback or a wish about style."""
+    return is_preference(understood) or reading_in(understood) is not None
+
+
+def run_in(understood: str) -> str:
+    """The answer that a message is about, if that is stored with it."""
+    found = _UNDERSTOOD.fullmatch(understood)
+    return found["run"] or "" if found is not None else ""

@@ -1,0 +1,132 @@
+"""A correction of an answer of which several parts are open: the person is asked which part it is about."""
+
+from collections.abc import AsyncIterator
+
+import pytest
+
+from bot.model import PersonEvent
+from memory.model import Origin, Role, Scope
+from memory.ports import EpisodeFilter
+from tests.doubles.conversation import ANA, TEA, Chat
+from tests.doubles.discord import DiscordServer
+from tests.doubles.discord_driver import connected
+from tests.doubles.model import call, expand
+
+KEY, CARD, LUNCH = "where is the spare key", "where is the fuel card?", "what is for lunch"
+ALL = f"{LUNCH}, {KEY} and {CARD}"
+WHICH = "Which part of the question is “In the cellar.” the answer to?"
+LABELS = [LUNCH, KEY, CARD, "All of it"]
+
+
+@pytest.fixture
+async def chat() -> AsyncIterator[Chat]:
+    chat = Chat()
+    chat.oracle.answers[ALL] = expand("parallel", LUNCH, KEY, CARD)
+    chat.oracle.unknown |= {KEY, CARD}
+    await chat.ask(ALL)
+    yield chat
+    await chat.bot.idle()
+    chat.executor.close()
+    assert chat.world.memory.audit.check() == []
+
+
+def taught(chat: Chat) -> list[tuple[str, str]]:
+    """The questions and texts of the corrections."""
+    found = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))
+    return [(each.goal, each.output) for each in found if each.origin is Origin.CORRECTION]
+
+
+def labels(chat: Chat) -> list[str]:
+    return [each.label for each in chat.messenger.posts[-1].choices]
+
+
+async def press(chat: Chat, label: str, by: Scope = ANA, role: Role = Role.MEMBER) -> str:
+    choice = next(each for post in reversed(chat.messenger.posts) for each in post.choices if each.label == label)
+    assert len(f"{choice.command}{choice.argument}") <= 80
+    return await chat.command(choice.command, choice.argument, by, role=role)
+
+
+async def test_a_correction_is_taught_for_the_part_that_is_pressed(chat: Chat) -> None:
+    assert await chat.correct("In the cellar.", message_id="post-1") == WHICH
+    post = chat.messenger.posts[-1]
+    assert (post.private_to, post.is_answer, labels(chat)) == ("ana", False, LABELS)
+    assert taught(chat) == []
+    assert (await press(chat, CARD)).startswith(f"Noted: for “{CARD}” the answer is “In the cellar.”. Saved")
+    assert labels(chat) == ["Undo"]
+    assert await press(chat, KEY) == "I have taken that in already."
+    assert taught(chat) == [(CARD, "In the cellar.")]
+    await chat.correct("Under the pot.")
+    await press(chat, KEY)
+    assert sorted(taught(chat)) == [(CARD, "In the cellar."), (KEY, "Under the pot.")]
+
+
+async def test_it_may_be_about_all_of_it_and_is_one_if_it_is_delivered_twice(chat: Chat) -> None:
+    for _ in range(2):
+        await chat.correct("In the cellar.", event_id="e1")
+    assert chat.messenger.notices == [WHICH]
+    await press(chat, "All of it")
+    assert taught(chat) == [(ALL, "In the cellar.")]
+
+
+async def test_only_who_corrects_is_asked_and_also_after_a_restart(chat: Chat) -> None:
+    await chat.correct("In the cellar.", TEA, message_id="post-1", role=Role.TEACHER)
+    assert chat.messenger.posts[-1].private_to == "tea"
+    assert "do not know that question" in await press(chat, KEY)
+    again = Chat(chat.world, messenger=chat.messenger)
+    assert "everybody" in await press(again, KEY, TEA, Role.TEACHER)
+    assert taught(chat) == [(KEY, "In the cellar.")]
+    again.executor.close()
+
+
+async def test_the_question_is_answered_in_words_too(chat: Chat) -> None:
+    await chat.ask("No, it's in the cellar.")
+    assert chat.messenger.posts[-1].text.startswith("Was that a correction? Which part of the question is “it's in")
+    assert labels(chat) == [*LABELS, "No"]
+    await chat.ask("the second one")
+    assert taught(chat) == [(KEY, "it's in the cellar")]
+
+
+@pytest.mark.parametrize("typed", ["no", "5"])
+async def test_what_was_no_correction_is_answered(chat: Chat, typed: str) -> None:
+    await chat.ask("No, it's in the cellar.")
+    await chat.ask(typed)
+    assert (taught(chat), chat.oracle.asked[-1]) == ([], "No, it's in the cellar.")
+
+
+async def test_parts_that_are_asked_about_are_open_too(chat: Chat) -> None:
+    which = call("ask_person", question="Which one?", options=[{"answer": "Under the pot."}])
+    chat.oracle.answers |= {
+        "both": expand("parallel", "this one?", "that one?"),
+        "this one?": which,
+        "that one?": which,
+    }
+    await chat.ask("both")
+    assert await chat.correct("In the cellar.") == WHICH
+    await press(chat, "that one?")
+    assert taught(chat) == [("that one?", "In the cellar.")]
+
+
+async def test_what_cannot_be_a_lesson_is_refused_at_once(chat: Chat) -> None:
+    assert (await chat.correct("   ")).startswith("A correction needs a text")
+    assert "8000" in await chat.correct("x" * 8001)
+
+
+async def test_on_discord_the_parts_are_buttons_that_only_who_corrects_may_press(chat: Chat) -> None:
+    async with DiscordServer() as server:
+
+        async def sink(event: PersonEvent) -> None:
+            await chat.bot.sink(session.messenger)(event)
+
+        async with connected(server, sink=sink) as session:
+            session.asks(ALL)
+            await server.until(lambda: server.said(session.general))
+            session.asks("correct: In the cellar.")
+            await server.until(lambda: len(server.said(session.general)) == 2)
+            [_, question] = server.said(session.general)
+            buttons = [str(each["label"]) for row in question.components for each in row["components"]]
+            assert (question.content, buttons) == (WHICH, LABELS)
+            other = server.clicks(server.person("ben", session.guild), question, KEY)
+            await server.until(lambda: "do not know that question" in other.text)
+            pressed = server.clicks(session.ana, question, KEY)
+            await server.until(lambda: f"Noted: for “{KEY}” the answer is “In the cellar.”" in pressed.text)
+            await chat.bot.idle()
