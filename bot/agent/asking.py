@@ -22,6 +22,8 @@ _SHOWN_CHARACTERS = 200
 """Characters shown of an answer in a question."""
 _QUESTION_CHARACTERS = 80
 """Characters shown of the question that an answer belongs to."""
+_VALUE_CHARACTERS = 40
+"""Characters shown of the arguments on the button of a tool call."""
 _LEAST_QUESTION = 20
 """The least room, in characters, to show the question on the button of its answer."""
 
@@ -42,11 +44,18 @@ def tool_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
 
 
 def tool_label(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
-    """The label of a tool call: the first sentence of its description, and the arguments."""
-    described = shown_line(tool.description.partition("\n")[0].partition(". ")[0], LABEL_CHARACTERS).rstrip(".")
-    values = ", ".join(str(value) for value in arguments.values())
-    what = described or tool.name.replace("_", " ")
-    return shown_line(f"{what}: {values}" if values else what, LABEL_CHARACTERS)
+    """The label of a tool call: the first sentence of its description, shortened for the arguments to fit."""
+    values = shown_line(", ".join(str(value) for value in arguments.values()), _VALUE_CHARACTERS)
+    described = tool.description.partition("\n")[0].partition(". ")[0].rstrip(".")
+    room = LABEL_CHARACTERS - (len(values) + len(": ") if values else 0)
+    what = _brief(described or tool.name.replace("_", " "), room)
+    return f"{what}: {values}" if values else what
+
+
+def _brief(sentence: str, length: int) -> str:
+    """A sentence, without its last clauses if it is too long."""
+    end = max(sentence.rfind(mark, 0, length) for mark in (",", ":", ";", " ("))
+    return shown_line(sentence[:end] if len(sentence) > length and end >= length // 3 else sentence, length)
 
 
 def exactly(tool: ToolSpec, arguments: Mapping[str, object]) -> str:

@@ -26,12 +26,13 @@ def home(tmp_path: Path) -> Home:
 
 
 def test_a_number_chooses_and_what_was_chosen_is_known_from_then_on(home: Home) -> None:
-    done = home.run("chat", given=f"{PARAPHRASE}\n1\n/why\n{PARAPHRASE}\n/quit\n")
+    done = home.run("chat", given=f"{PARAPHRASE}\n/why\n1\n/why\n{PARAPHRASE}\n/quit\n")
     assert (done.code, done.err) == (0, "")
     question, _, rest = done.out.partition("you: 1\n")
     assert ASKED in question
     assert f"1. “{ANSWER}” (for “{TAUGHT_FOR}”)\n    2  None of these\n" in question
     assert "used lesson" not in question
+    assert re.search(r"same question \d+%\), offered \(", question)
     assert f"[2] {ANSWER}" in rest
     assert "**Chosen** by you" in rest
     assert f"[3] {ANSWER}" in rest

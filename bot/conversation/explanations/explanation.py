@@ -6,7 +6,7 @@ from bot.conversation.explanations.evidence_explanation import explain_evidence
 from bot.conversation.explanations.lesson_explanation import message_author, votes_text
 from bot.conversation.messages import named, verdict_word
 from bot.conversation.reply import short_id
-from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage
+from memory.model import Episode, EventKind, Grant, LinkKind, Scope, StepKind, Usage, offers_of
 from memory.rules.audience import is_in_reach, may_see
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.retrieval.prompt import BY_A_MODEL, percent, shown_line
@@ -153,6 +153,8 @@ def _stages(recall: RecallExplanation, reader: Scope | None) -> str:
 def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope | None) -> list[str]:
     item = shown.item
     signal = item.signal.value if item.signal else "unknown"
+    if lesson.output in {each.option.text for each in offers_of(view.nodes)} - {node.output for node in view.nodes}:
+        signal = "offered"
     is_guess = not lesson.verdict.is_validated and guess_of(view.grades.get(lesson.id, ())) is not None
     verb = "by" if lesson.verdict.is_validated or not lesson.verdicts.is_proposed else "proposed by"
     author = f"{verb} {named(lesson.author, reader)}" if not is_guess else "judged by a model, not by a person"

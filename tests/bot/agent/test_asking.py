@@ -123,6 +123,11 @@ def test_of_an_answer_that_was_only_refused_no_question_is_shown() -> None:
     [
         ("Tells the time, in any city. For example: what time is it?", {}, "Tells the time, in any city"),
         ("Tells the time.\nMore.", {"zone": "Oslo", "hours": 2}, "Tells the time: Oslo, 2"),
+        (
+            "Tells the current time and date, in any city, country or time zone.",
+            {"place": "Santiago de Compostela"},
+            "Tells the current time and date, in any city: Santiago de Compostela",
+        ),
         ("", {}, "world clock"),
         ("long " * 40, {}, ("long " * 14)[:69] + "…"),
     ],

@@ -362,6 +362,13 @@ async def test_a_message_says_what_it_chose(chat: Chat) -> None:
     assert (tapped.text, tapped.tap.number if tapped.tap else 0, tapped.scope) == (GOAL, 3, replace(ANA))
 
 
+async def test_lists_name_the_options_of_a_question_that_was_refused(chat: Chat) -> None:
+    await chat.ask(GOAL)
+    await chat.command("choose", "none")
+    for listed in ("memory", "ratings"):
+        assert f"I asked which of these: “{YARD}”, “the shed”, “{CELLAR}” " in await chat.command(listed)
+
+
 async def test_why_says_who_chose_it_and_from_what_and_stats_count_it(chat: Chat) -> None:
     await chat.ask(GOAL)
     told = await chat.command("why")
