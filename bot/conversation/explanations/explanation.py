@@ -27,12 +27,12 @@ def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
     lines = [f"**Why** “{shown_line(asked.text if asked else root.goal, 100)}”", ""]
     if asked:
         lines += [f"**Understood as** “{shown_line(asked.understood, 200)}”, from what was said before it", ""]
-    lines += [*_offered(explanation), *_allowed(view), *_evidence(explanation, reader)]
+    lines += [*_offered(explanation, reader), *_allowed(view, reader), *_evidence(explanation, reader)]
     lines += [*_lessons(explanation, reader), "", "**Steps**"]
     for node in view.nodes:
         lines += _node(node, reader)
     lines += _cost(view)
-    lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view)}"]
+    lines += ["", f"**Verdict**: {verdict_word(root.verdict)}{_votes(view, reader)}"]
     if (reader is None or reader.person == root.person) and not any(vote.value for vote in view.votes):
         lines.extend(_guess(view, root.id))
     if root.correction:
@@ -42,17 +42,17 @@ def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
     return "\n".join(lines)
 
 
-def _offered(explanation: AnswerExplanation) -> list[str]:
+def _offered(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
     """The options that the asker had, and which one they chose."""
     if not explanation.offered:
         return []
     labels = "; ".join(f"“{shown_line(each.label, 70)}”" for each in explanation.offered)
     if any(each.is_approval for each in explanation.offered):
         is_open = explanation.chosen is None
-        return [f"**Asked** whether I may: {labels}.", *_decided(explanation.view), ""] if is_open else []
+        return [f"**Asked** whether I may: {labels}.", *_decided(explanation.view, reader), ""] if is_open else []
     if explanation.chosen is None:
         return [f"**Asked**, because I was not sure: I offered {labels}.", ""]
-    asker = shown_line(explanation.view.root.person, 30)
+    asker = named(explanation.view.root.person, reader)
     return [f"**Chosen** by {asker}: “{shown_line(explanation.chosen.label, 70)}”, when I offered {labels}.", ""]
 
 
@@ -61,23 +61,23 @@ def deciders(view: RunView) -> list[str]:
     return [each.actor for each in view.events if each.kind in (EventKind.DECIDED, EventKind.ALLOWED)]
 
 
-def _decided(view: RunView) -> list[str]:
+def _decided(view: RunView, reader: Scope | None) -> list[str]:
     """Who allowed or refused an action."""
     lines: list[str] = []
     for each in view.events:
         if each.kind is EventKind.DECIDED:
             what = f"allowed, {GRANTS[Grant(str(each.detail['grant']))]}" if each.detail.get("grant") else "refused"
-            lines.append(f"- {what}, by {shown_line(each.actor, 30)}")
+            lines.append(f"- {what}, by {named(each.actor, reader)}")
     return lines
 
 
-def _allowed(view: RunView) -> list[str]:
+def _allowed(view: RunView, reader: Scope | None) -> list[str]:
     """The actions with effects, and who allowed them."""
     lines: list[str] = []
     for each in view.events:
         if each.kind is EventKind.ALLOWED:
             grant, basis = Grant(str(each.detail["grant"])), str(each.detail.get("basis", ""))
-            why = f"{GRANTS[grant]}, by {shown_line(each.actor, 30)} [{short_id(basis)}]"
+            why = f"{GRANTS[grant]}, by {named(each.actor, reader)} [{short_id(basis)}]"
             lines.append(f"**Allowed** `{shown_line(str(each.detail['tool']), 64)}`: {why}")
     return [*lines, ""] if lines else []
 
@@ -212,8 +212,8 @@ def _guess(view: RunView, episode_id: str) -> list[str]:
     return [f"**A guess**: {explained} ({BY_A_MODEL[:-1]}; your reaction takes its place.)"]
 
 
-def _votes(view: RunView) -> str:
+def _votes(view: RunView, reader: Scope | None) -> str:
     if not view.votes:
         return ""
-    cast = ", ".join(f"{shown_line(vote.actor, 30)} {'👍' if vote.value > 0 else '👎'}" for vote in view.votes)
+    cast = ", ".join(f"{named(vote.actor, reader)} {'👍' if vote.value > 0 else '👎'}" for vote in view.votes)
     return f" ({cast})"

@@ -38,3 +38,12 @@ async def test_an_answer_names_what_was_proposed_and_not_what_was_refused(emoji:
     assert len(chat.messenger.posts[-1].lessons) == told
     await chat.bot.idle()
     chat.executor.close()
+
+
+async def test_why_describes_who_is_called_you_to_others() -> None:
+    chat, you = Chat(), scope("you")
+    await chat.react(await chat.ask("lunch?", you), by=you)
+    assert "approved (you 👍)" in await chat.command("why", by=you)
+    assert "approved (whoever began this chat 👍)" in await chat.command("why", by=BOB)
+    await chat.bot.idle()
+    chat.executor.close()
