@@ -16,7 +16,7 @@ from memory.model.normal_form import comparable
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.rules.recurrence import ONCE, Recurrence, next_due
-from memory.services.core import Core, keep
+from memory.services.core import ALL, Core, keep
 
 KIND = "goodbot/reminder"
 MOST = 50
@@ -27,6 +27,8 @@ _FARTHEST = timedelta(days=36_525)
 _LATE = timedelta(minutes=2)
 """The delay from which a reminder is announced as late."""
 _AT_ONCE = 50
+_POSTED = "reminder/"
+"""The beginning of the event ids of messages made for due reminders."""
 _FOR_GOOD = datetime(9999, 1, 1, tzinfo=UTC)
 
 
@@ -138,7 +140,7 @@ class Reminders:
 def _put(tx: Transaction, reminder: Reminder, run_id: str, text: str, now: datetime) -> bool:
     """Put the reminder into the outbox, as the answer to a message made for it."""
     scope = reminder.scope
-    event_id = f"reminder/{reminder.id}/{_moment(reminder.due)}"
+    event_id = f"{_POSTED}{reminder.id}/{_moment(reminder.due)}"
     message = Incoming(
         scope=scope,
         event_id=event_id,
@@ -153,15 +155,24 @@ def _put(tx: Transaction, reminder: Reminder, run_id: str, text: str, now: datet
     return True
 
 
-def erase_in_words_of_others(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> None:
-    """Delete the reminders that these answers set with words that were taken over from earlier messages."""
+def erase_in_words_of_others(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> list[str]:
+    """Delete the reminders that these answers set with words that were taken over from earlier messages.
+
+    Returns the runs by which such ones were posted.
+    """
+    posted: list[str] = []
     for run_id in sorted(run_ids):
         if (asked := tx.deliveries.incoming_of_run(workspace, run_id)) is None:
             continue
-        for stored in tx.short.of_person(workspace, asked.scope.person, KIND):
+        person = asked.scope.person
+        for stored in tx.short.of_person(workspace, person, KIND):
             made = _read(stored)
             if made.message_id == asked.message_id and comparable(made.text) not in comparable(asked.text):
                 tx.short.delete(workspace, KIND, stored.key)
+        messages = tx.deliveries.messages_of(workspace, asked.scope.channel, person, ALL)
+        replies = [each for each in messages if each.reply_to == asked.message_id]
+        posted += [each.run_id for each in replies if each.event_id.startswith(_POSTED)]
+    return posted
 
 
 def _moment(at: datetime) -> str:

@@ -205,7 +205,7 @@ class Privacy:
             touched_runs |= runs_of_voters(tx, workspace, {*gone, *(lesson.run_id for lesson in held.kept)})
             gone |= {lesson.run_id for lesson in held.kept if lesson.id in replaced}
             tx.retrievals.delete_runs(workspace, gone)
-            erase_in_words_of_others(tx, workspace, {each.run_id for each in held.derived})
+            replies += erase_in_words_of_others(tx, workspace, {each.run_id for each in held.derived})
             tx.deliveries.delete_runs(workspace, {*gone, *replies})
             tx.deliveries.drop_repeats(workspace, gone)
             erase_rules(tx, workspace, [*erased_ids, *replaced])

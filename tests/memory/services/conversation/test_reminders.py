@@ -143,5 +143,10 @@ def test_who_is_forgotten_leaves_no_words_in_anothers_reminder_which_stays_if_it
     for text in (own, "fetch the zyzzyva"):
         reminders.add(ANA, text, TOMORROW, "UTC", message_id=message.message_id)
     reminders.add(ANA, "fetch the milk", TOMORROW, "UTC", message_id="another")
+    due = TOMORROW - timedelta(hours=1)
+    reminders.add(ANA, "the zyzzyva", due, "UTC", message_id=message.message_id)
+    world.clock.now = due.replace(tzinfo=UTC) + timedelta(seconds=5)
+    assert reminders.fire(ANA.workspace, told) == 1
     world.memory.privacy.forget(ANA.workspace, "bob")
     assert {each.text for each in reminders.of(ANA)} == {own, "fetch the milk"}
+    assert outbox(world) == []
