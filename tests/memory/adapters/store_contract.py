@@ -165,14 +165,12 @@ class StoreContract(StoreCase):
             fill(tx, "w")
             fill(tx, "v")
         before = dump(store, "v")
-        for name, change in CHANGES.items():
-            with aborted(store) as tx:
-                change(tx, "w")
-                assert dump_within(tx, "v") == before, name
         with store.write() as tx:
-            for change in CHANGES.values():
+            for number, (name, change) in enumerate(CHANGES.items(), 1):
                 fill(tx, "w")
                 change(tx, "w")
+                if number % 10 == 0:  # a dump takes longer than ten changes
+                    assert dump_within(tx, "v") == before, f"{name} or one of the nine before it"
         assert dump(store, "v") == before
 
     def test_workspaces_do_not_see_each_other(self, store: Store) -> None:
