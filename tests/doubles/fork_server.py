@@ -33,6 +33,7 @@ _PRELOADED = (
     *("bot.app.chat", "bot.app.health_checks", "bot.app.serve", "bot.adapters.terminal.messenger"),
     *("bot.cli.chat", "bot.cli.doctor", "bot.cli.episodes", "bot.cli.faults", "bot.cli.jobs"),
     *("bot.cli.query", "bot.cli.root", "bot.cli.run_tree", "bot.cli.serve", "bot.cli.maintenance"),
+    *("bot.cli.handbook", "bot.cli.learning", "bot.cli.review", "bot.cli.transfer"),
     *("bot.adapters.discord.health_checks", "bot.adapters.discord.messenger", "bot.adapters.llm.dialogue"),
     *("bot.adapters.llm.provider_errors", "bot.adapters.llm.offline.model", "bot.adapters.llm.provider_model"),
     *("bot.adapters.slack.health_checks", "bot.adapters.slack.installations.workspaces"),
