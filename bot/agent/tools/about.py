@@ -22,7 +22,7 @@ def about_tool(tools_for: ToolsFor) -> Tool:
     async def about(context: ToolContext, courtesy: str) -> str:
         """Says what I am and what I can do, and answers a greeting, thanks or a goodbye.
 
-        For example: what can you do?; hello; thank you
+        For example: what can you do?; who are you?; hello; thank you
         """
         courtesy = courtesy.casefold()
         if courtesy in _REPLIES:

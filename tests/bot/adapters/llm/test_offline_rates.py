@@ -2,16 +2,19 @@
 
 import functools
 from collections.abc import Sequence
+from typing import Any, cast
 
 import pytest
 
 from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
+from bot.agent.tools.about import about_tool
+from bot.agent.tools.who import who_tool
 from bot.model import ModelTurn
 from memory.model import Lesson
 from tests.bot.adapters.llm import offline_goals as goals
-from tests.bot.adapters.llm.offline_tools import OFFERED
+from tests.bot.adapters.llm.offline_tools import NOW, OFFERED
 from tests.doubles.packaged_embedder import packaged_embedder
 
 pytestmark = pytest.mark.model
@@ -95,3 +98,12 @@ def test_a_thumb_down_on_a_tool_changes_similar_choices() -> None:
     for similar in ("what time is it in Rome?", "What's the time in Rome now?", "tell me the time in Rome"):
         assert _tool(similar) == "clock"
         assert _tool(similar, rejected) not in ("clock", "")
+
+
+@pytest.mark.parametrize("goal", ["who are you?", "what are you", "who are you"])
+def test_who_asks_who_it_is_is_told_so_beside_the_tool_that_tells_who_they_are(goal: str) -> None:
+    about = about_tool(lambda scope, role: ())
+    unused = cast("Any", None)
+    who = who_tool(unused, unused, unused, lambda: NOW)
+    tools = (*OFFERED, about.spec, who.spec)
+    assert [call.name for call in Decider(_real(), Prompt(goal=goal), tools).decide().calls] == ["about_me"]
