@@ -27,7 +27,7 @@ from bot.errors import MessengerError
 from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonCorrection, PersonMessage
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
-from memory.model import Episode, Exchange, Incoming, Progress, Role, Scope, found_nothing
+from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
 from memory.model.delivery import RETRY
 from memory.rules.audience import stays
 from memory.rules.evidence.named_action import named_action
@@ -252,14 +252,10 @@ class InWordsHandler:
 
         None if the event was handled before.
         """
-        reading = Reading(correction=event.text.strip(), is_sure=False)
-        message = await self._executor(self._memory.recording.accept, as_message(event))
-        if message is None:
-            return None
-        understood = as_understood(reading, run_id)
-        asking = _asking(message, asking_run, which_part(reading.correction, is_certain=True), understood)
-        await self._executor(self._memory.recording.finish, asking)
-        return replace(message, progress=Progress.ANSWERED, run_id=asking_run, understood=understood)
+        reading, message = Reading(correction=event.text.strip(), is_sure=False), as_message(event)
+        question = which_part(reading.correction, is_certain=True)
+        asking = _asking(message, asking_run, question, as_understood(reading, run_id))
+        return await self._executor(self._memory.recording.accept_answered, message, asking)
 
     async def question(self, message: Incoming, reading: Reading) -> Question:
         """The question that the bot asked about a message."""

@@ -112,6 +112,17 @@ class Recording:
         is_new = store_visibility(tx, scope, now)
         return replace(accepted, channel_visibility=scope.visibility) if accepted and is_new else accepted
 
+    def accept_answered(self, message: Incoming, run: FinishedRun) -> Incoming | None:
+        """Store a message and its answer, which needs no work, in one transaction. None if it was accepted before."""
+        self._core.require_short(message.text)
+        kept, run = self._core.redactor.message(message), self._redacted(run)
+        with self._core.store.write() as tx:
+            accepted = self._accepted(tx, kept, wakes=False, role=None)
+            if accepted is None:
+                return None
+            self._commit(tx, run, shown=(), recalls=())
+        return replace(accepted, progress=Progress.ANSWERED, run_id=run.run_id, understood=run.understood)
+
     def accept_again(self, scope: Scope, message_id: str, *, event_id: str, at: datetime) -> Incoming | None:
         """Store the question of a sent answer again, as a message of the person in `scope`.
 

@@ -7,6 +7,7 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
+from memory.errors import Conflict
 from memory.model import (
     Episode,
     EventKind,
@@ -72,6 +73,19 @@ def episodes(world: World) -> int:
 
 
 # Acceptance, commit, delivery -------------------------------------------------------------------------------------
+
+
+def test_a_message_with_its_answer_is_stored_whole_or_not_at_all() -> None:
+    world = World()
+    run = run_of(world)
+    stored = world.memory.recording.accept_answered(message(), run)
+    assert stored is not None
+    assert (stored.progress, stored.run_id, stored.text) == (Progress.ANSWERED, "r1", "lunch?")
+    assert unfinished(world) == [("e1", Progress.ANSWERED, [1])]
+    assert world.memory.recording.accept_answered(message(), run) is None
+    with pytest.raises(Conflict):  # the node is there already
+        world.memory.recording.accept_answered(message("e2"), replace(run, event_id="e2", run_id="r2"))
+    assert unfinished(world) == [("e1", Progress.ANSWERED, [1])]
 
 
 def test_a_message_is_accepted_once_by_its_event_and_by_its_own_id() -> None:
