@@ -75,8 +75,8 @@ def _waiting(world: World) -> None:
     """What teachers decide about: a dispute, a correction that nobody judged, one that is held back."""
     room = scope("ana", channel="general")
     disputed = world.ask("which meeting room has the big screen?", "The one called Turing.", of=room)
-    world.react(disputed, "👍", by="bo")
-    world.react(disputed, "👎", by="chidi")
+    world.react(disputed, "👍", by="bo", role=Role.TEACHER)
+    world.react(disputed, "👎", by="chidi", role=Role.TEACHER)
     wrong = world.ask("when does the canteen open?", "At noon.", of=room)
     world.correct(wrong, "At half past eleven, on Fridays at eleven.", by="dora")
     held = world.ask("what are the deployment rules?", "I found nothing certain about that.", of=room)
