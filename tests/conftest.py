@@ -21,7 +21,7 @@ from tests.doubles.tables_once import make_tables_once
 
 # Few examples each time, others every time. `.ci/run` has the same each time, and more of them with what is slow;
 # HYPOTHESIS_PROFILE=thorough has most.
-settings.register_profile("goodbot", deadline=None, max_examples=4)
+settings.register_profile("goodbot", deadline=None, max_examples=6)
 settings.register_profile("goodbot-ci", settings.get_profile("goodbot"), derandomize=True, database=None)
 settings.register_profile("goodbot-ci-slow", settings.get_profile("goodbot-ci"), max_examples=25)
 settings.register_profile("thorough", deadline=None, max_examples=500)

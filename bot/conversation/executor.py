@@ -1,8 +1,8 @@
-"""The thread pool on which every call of synchronous memory runs."""
+"""The thread pool on which every call of synchronous memory runs, and work that an event cancels."""
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Awaitable, Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
@@ -114,3 +114,15 @@ class Executor:
     def close(self) -> None:
         """Wait for running calls and stop the threads. May be called twice."""
         self._pool.shutdown(wait=True)
+
+
+async def unless(event: asyncio.Event, work: Awaitable[R]) -> R | None:
+    """The result of the work; None if the event is set before, which cancels the work."""
+    wanted, is_set = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
+    try:
+        await asyncio.wait({wanted, is_set}, return_when=asyncio.FIRST_COMPLETED)
+        return wanted.result() if wanted.done() and not event.is_set() else None
+    finally:
+        wanted.cancel()
+        is_set.cancel()
+        await asyncio.gather(wanted, is_set, return_exceptions=True)

@@ -145,7 +145,7 @@ class Goodbot:
         if isinstance(event, (PersonVote, PersonCorrection)):
             await self._answering.delivery.wait_for_posting(event)
         if isinstance(event, (PersonCorrection, PersonTeaching)) and self._answering.warm_up is not None:
-            await asyncio.wait({self._answering.warm_up})
+            await asyncio.wait({self._answering.warm_up})  # so that no thread of the pool has to wait
         match event:
             case ChannelChanged():
                 await self._executor(self._memory.channels.rename, event.scope)

@@ -35,7 +35,7 @@ from bot.adapters.slack.outgoing.streaming import PACE_S, Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
 from bot.config import SlackSettings
-from bot.conversation.waiting import unless
+from bot.conversation.executor import unless
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import (
     Attachment,

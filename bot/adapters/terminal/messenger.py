@@ -15,8 +15,8 @@ from bot.adapters.terminal.screen import PlainScreen, numbered_options
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
+from bot.conversation.executor import unless
 from bot.conversation.reply import BACK, item_reference
-from bot.conversation.waiting import unless
 from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
 from bot.model import (
     Attachment,

@@ -20,13 +20,12 @@ from bot.conversation.answers.delivery import Delivery
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
-from bot.conversation.executor import Executor
+from bot.conversation.executor import Executor, unless
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.reply import short_id
-from bot.conversation.waiting import unless
 from bot.errors import ModelError
 from bot.model import ImageFile
 from bot.ports import Messenger

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
 from bot.conversation.answers.choosing import NO, NONE, NOTHING_TO_CHOOSE
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.corrected_part import NO as NO_LABEL, YES
+from bot.conversation.feedback.corrected_part import NO_LABEL, YES_LABEL
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.understood import is_feedback, reading_in
 from bot.conversation.messages import HowToType
@@ -90,7 +90,7 @@ class ChoicesInWords:
 
 def _among_answers(read: ChoiceInWords, text: str, answers: Sequence[str]) -> str:
     """The number of the answer that is chosen to the question whether a message was feedback, or of which part."""
-    if answers in ([], [YES, NO_LABEL]):
+    if answers in ([], [YES_LABEL, NO_LABEL]):
         return "1" if read.is_yes else "2" if read.is_none else ""
     number = number_of(read, text, answers)
     if number is None:

@@ -1,7 +1,9 @@
 """Posts committed answers part by part, notes each part, and decides what follows if the platform refuses one."""
 
+import asyncio
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable, Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import timedelta
 from typing import TypeAlias
@@ -12,7 +14,6 @@ from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.notifications import try_to_notify
-from bot.conversation.waiting import WorkInProgress
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import BotMessage, MessageRef, PersonCorrection, PersonVote
 from bot.ports import Messenger
@@ -146,3 +147,37 @@ class Delivery:
             return
         if await self._executor(self._memory.answers.of_message, scope, event.message_id, event.at) is None:
             await self._posting.ended(place, _PRESSED_SOON_S)
+
+
+class WorkInProgress:
+    """Work that others may wait for, by key."""
+
+    def __init__(self) -> None:
+        self._ended: dict[Hashable, list[asyncio.Event]] = {}
+
+    @contextmanager
+    def begun(self, key: Hashable) -> Iterator[None]:
+        """The work with this key goes on inside."""
+        ended = asyncio.Event()
+        self._ended.setdefault(key, []).append(ended)
+        try:
+            yield
+        finally:
+            ended.set()
+            self._ended[key].remove(ended)
+            if not self._ended[key]:
+                del self._ended[key]
+
+    async def ended(self, key: Hashable, within_s: float) -> None:
+        """Wait until all work with this key that has begun is over, at most so many seconds."""
+        waits = [asyncio.ensure_future(each.wait()) for each in self._ended.get(key, ())]
+        try:
+            if waits:
+                await asyncio.wait(waits, timeout=within_s)
+        finally:
+            for each in waits:
+                each.cancel()
+
+    def is_going_on(self, key: Hashable) -> bool:
+        """Whether there is work with this key."""
+        return key in self._ended

@@ -10,7 +10,7 @@ from memory.rules.retrieval.prompt import shown_line
 from memory.services.teaching.correct import CORRECTION_CHARACTERS, open_parts
 
 WHOLE = "All of it"
-YES, NO = "Yes", "No"
+YES_LABEL, NO_LABEL = "Yes", "No"
 _MOST = 6
 """The most parts that have a button."""
 
@@ -32,8 +32,8 @@ class Question:
     @property
     def answers(self) -> list[str]:
         """The labels of the answers."""
-        yes = [*(shown_line(each.goal, 60) for each in self.parts), WHOLE] if self.parts else [YES]
-        return [*yes, *([] if self.is_certain else [NO])]
+        yes = [*(shown_line(each.goal, 60) for each in self.parts), WHOLE] if self.parts else [YES_LABEL]
+        return [*yes, *([] if self.is_certain else [NO_LABEL])]
 
     def node_id(self, number: int) -> str:
         """The id of the part that the answer with this number, from 1, names; empty for the whole."""

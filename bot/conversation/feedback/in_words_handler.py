@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
-from bot.conversation.feedback.corrected_part import NO, Question, as_message, is_usable, which_part
+from bot.conversation.feedback.corrected_part import NO_LABEL, Question, as_message, is_usable, which_part
 from bot.conversation.feedback.feedback_in_words import Reading, read
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.preference_in_words import (
@@ -302,7 +302,7 @@ class InWordsHandler:
         question, number = await self.question(message, reading), int(found["which"])
         if number > len(question.answers):
             return None
-        if question.answers[number - 1] == NO and number == len(question.answers):
+        if question.answers[number - 1] == NO_LABEL and number == len(question.answers):
             again = Incoming(
                 scope=message.scope,
                 event_id=f"{message.event_id}/ordinary",

@@ -26,7 +26,7 @@ from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.outgoing.streaming import PACE_S
 from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
-from bot.conversation.waiting import unless
+from bot.conversation.executor import unless
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, NotPermitted
 from bot.ports import ConversationQueries, EventSink
 from memory.ports import Clock

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from bot.conversation.waiting import WorkInProgress
+from bot.conversation.answers.delivery import WorkInProgress
 
 
 async def test_who_waits_and_is_cancelled_leaves_nothing_behind() -> None:
