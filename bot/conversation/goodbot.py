@@ -93,7 +93,7 @@ class Goodbot:
         self.recovery = Recovery(memory, executor, self.conversations, answering)
         self._choices = ChoiceHandler(memory, executor)
         self._choices_in_words = ChoicesInWords(memory, executor, answering.in_words)
-        self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions, self._ask_part)
+        self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions, answering.in_words)
         self._mute_emoji = frozenset(map(normalised_emoji, mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, mode)
         self._commands = Commands(
@@ -264,17 +264,11 @@ class Goodbot:
             if not event.message_id and await self._awaits_answer(event.scope):
                 await notify(messenger, event, messages.NOT_ANSWERED_YET)
                 return
-            await self._feedback.on_correction(messenger, event)
+            holder = self.conversations.turns.holder(event.scope.platform)
+            with self.conversations.working_on((event.scope.workspace, event.event_id)):
+                if asked := await self._feedback.on_correction(messenger, event, holder):
+                    await self._answering.deliver(messenger, asked)
             await self._tell_news(messenger, event)
-
-    async def _ask_part(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> bool:
-        """Ask which part of an answer a correction is about. False where it is clear."""
-        in_words = self._answering.in_words
-        if not await in_words.may_be_of_parts(event, run_id):
-            return False
-        if asked := await in_words.ask_part(event, run_id, self._new_id()):
-            await self._answering.deliver(messenger, asked)
-        return True
 
     async def _awaits_answer(self, scope: Scope) -> bool:
         """Whether the person's own question there is still being worked on."""

@@ -190,6 +190,7 @@ class Incoming:
     held_by: str = ""
     """The process that answers it, where there are several; only then is the message accepted with a turn."""
     turn: Turn = Turn.WAITS
+    """Given as `HAS`, it is accepted with that, as what is answered already waits for nobody."""
     has_notes: bool = field(default=False, compare=False)
     """Whether short memories of its sender are kept (`ShortMemory`) as it is accepted or read; never stored with it."""
     has_settings: bool = field(default=False, compare=False)

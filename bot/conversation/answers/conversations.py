@@ -2,7 +2,8 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 
 from bot.conversation.executor import after_earlier_work
 from bot.model import ImageFile, PersonEdit, PersonMessage
@@ -31,7 +32,7 @@ class Turns:
         """Whether another process has to retry the message's answer."""
         return False
 
-    def ended(self, message: Incoming) -> None:
+    def ended(self, event_id: str) -> None:
         """Note that the work on a message has ended."""
 
     async def running_in(self, scope: Scope) -> Incoming | None:
@@ -86,14 +87,22 @@ class Conversations:
     ) -> None:
         """Answer a message now, with this function, so that it can be stopped like any other."""
         key, cancel = incoming.scope.conversation, asyncio.Event()
-        self._running[key] = (incoming, cancel)
-        try:
-            with after_earlier_work():
+        with self.working_on(_id(incoming)), after_earlier_work():
+            self._running[key] = (incoming, cancel)
+            try:
                 await answer(messenger, incoming, cancel, is_current)
+            finally:
+                self._running.pop(key, None)
+
+    @contextmanager
+    def working_on(self, message: tuple[str, str]) -> Iterator[None]:
+        """Work inside on the message with this workspace and event id, which is not offered again meanwhile."""
+        self.taken.add(message)
+        try:
+            yield
         finally:
-            self._running.pop(key, None)
-            self.taken.discard(_id(incoming))
-            self.turns.ended(incoming)
+            self.taken.discard(message)
+            self.turns.ended(message[1])
 
     async def _work_suspects(self) -> None:
         while self._suspects and not self.is_draining:
@@ -139,8 +148,9 @@ class Conversations:
         return "" if self.is_draining else self.turns.holder(platform)
 
     def may_offer(self, message: Incoming) -> bool:
-        """Whether an answer may be retried now: its conversation is idle, and no other process has it."""
-        return not self.turns.is_elsewhere(message) and self.running(message.scope.conversation) is None
+        """Whether an answer may be retried now: it and its conversation are idle, and no other process has it."""
+        is_free = _id(message) not in self.taken and self.running(message.scope.conversation) is None
+        return is_free and not self.turns.is_elsewhere(message)
 
     async def running_anywhere(self, scope: Scope) -> Incoming | None:
         """The same as `running_in`, in all processes."""

@@ -73,9 +73,9 @@ class Sharing(Turns):
         self._tell(WAITING)
         return False
 
-    def ended(self, message: Incoming) -> None:
+    def ended(self, event_id: str) -> None:
         """Note that the work on a message has ended."""
-        self.taken_over.discard(message.event_id)
+        self.taken_over.discard(event_id)
         if self._monotonic() < self._awaited_until:
             self._tell(FREE)
 

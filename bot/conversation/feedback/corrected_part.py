@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from bot.model import PersonCorrection
-from memory.model import Episode, Incoming
+from memory.model import Episode, Incoming, Turn
 from memory.model.delivery import RETRY
 from memory.rules.retrieval.prompt import shown_line
 from memory.services.teaching.correct import CORRECTION_CHARACTERS, open_parts
@@ -46,7 +46,7 @@ def which_part(correction: str, *, is_certain: bool) -> str:
     return answer if is_certain else f"Was that a correction? {answer}"
 
 
-def as_message(event: PersonCorrection) -> Incoming:
+def as_message(event: PersonCorrection, held_by: str) -> Incoming:
     """A correction as a message, to be kept until it is known what it corrects."""
     return Incoming(
         scope=event.scope,
@@ -54,6 +54,8 @@ def as_message(event: PersonCorrection) -> Incoming:
         message_id=f"{RETRY}{event.event_id}",
         text=event.text,
         at=event.at,
+        held_by=held_by,
+        turn=Turn.HAS,
     )
 
 

@@ -2,13 +2,14 @@
 
 import logging
 import re
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation import messages
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK
+from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -33,7 +34,7 @@ from bot.model import (
 from bot.model.events import WRONG_APPROACH
 from bot.ports import KnowsTeachers, Messenger
 from memory.errors import NotFound
-from memory.model import Episode, Reaction, Scope, Verdict, Visibility
+from memory.model import Episode, Incoming, Reaction, Scope, Verdict, Visibility
 from memory.model.teaching import EmojiMap
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.named_action import named_action
@@ -54,21 +55,17 @@ _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 _NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goodbot|@\S++))?[\s.!]*", re.IGNORECASE)
 
 
-AskPart = Callable[[Messenger, PersonCorrection, str], Awaitable[bool]]
-"""Asks which part of a run's answer a correction is about; False where it is clear."""
-
-
 class FeedbackHandler:
     """Handles what people do to teach, on any platform."""
 
     def __init__(
-        self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[str], ask_part: AskPart
+        self, memory: Memory, executor: Executor, emoji: EmojiMap, actions: Sequence[str], in_words: InWordsHandler
     ) -> None:
         self._memory = memory
         self._executor = executor
         self._emoji = emoji
         self._actions = actions
-        self._ask_part = ask_part
+        self._in_words = in_words
 
     def is_vote(self, emoji: str) -> bool:
         """Whether an emoji on an answer means anything."""
@@ -143,20 +140,24 @@ class FeedbackHandler:
         )
         await self._show(messenger, event.scope.workspace, changed.marks)
 
-    async def on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
-        """Handle a correction."""
+    async def on_correction(self, messenger: Messenger, event: PersonCorrection, held_by: str) -> Incoming | None:
+        """Handle a correction. Returns it as a message, if its answer asks which part it is about (`ask_part`)."""
         run_id = await self._run_to_correct(event, event.message_id)
+        style = preference_in(event.text or event.reason)
         if run_id is None:
             await notify(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
-            return
-        if event.reason == WRONG_APPROACH and not event.text.strip():
+        elif event.reason == WRONG_APPROACH and not event.text.strip():
             await self._on_wrong_approach(messenger, event, run_id)
-            return
-        if (style := preference_in(event.text or event.reason)) and (event.reason or is_plain(style, event.text)):
+        elif style and (event.reason or is_plain(style, event.text)):
             await self._on_preference(messenger, event, style, run_id)
-            return
-        if await self._ask_part(messenger, event, run_id):
-            return
+        elif await self._in_words.may_be_of_parts(event, run_id):
+            return await self._in_words.ask_part(event, run_id, held_by)
+        else:
+            await self._teach(messenger, event, run_id)
+        return None
+
+    async def _teach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
+        """Store a correction of an answer."""
         try:
             outcome = await self._executor(
                 self._memory.teaching.correct,

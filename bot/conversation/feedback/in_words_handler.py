@@ -247,14 +247,14 @@ class InWordsHandler:
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, run_id)
         return is_usable(event) and bool(open_parts(nodes))
 
-    async def ask_part(self, event: PersonCorrection, run_id: str, asking_run: str) -> Incoming | None:
-        """Keep such a correction as a message, which is answered with the question which part it is about.
+    async def ask_part(self, event: PersonCorrection, run_id: str, held_by: str) -> Incoming | None:
+        """Keep such a correction as a message, whose answer, to be delivered, is the question which part it is about.
 
-        None if the event was handled before.
+        `held_by` is the process that delivers it. None if the event was handled before.
         """
-        reading, message = Reading(correction=event.text.strip(), is_sure=False), as_message(event)
+        reading, message = Reading(correction=event.text.strip(), is_sure=False), as_message(event, held_by)
         question = which_part(reading.correction, is_certain=True)
-        asking = _asking(message, asking_run, question, as_understood(reading, run_id))
+        asking = _asking(message, self._memory.new_id(), question, as_understood(reading, run_id))
         return await self._executor(self._memory.recording.accept_answered, message, asking)
 
     async def question(self, message: Incoming, reading: Reading) -> Question:

@@ -45,7 +45,7 @@ from memory.adapters.sql.tables.steps import short_memories
 from memory.adapters.sql.tables.teaching import people, reactions
 from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, add_statement, among, matching
 from memory.errors import NotFound
-from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap, Visibility
+from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap, Turn, Visibility
 from memory.model.delivery import AGAIN
 
 
@@ -227,9 +227,10 @@ class SqlDeliveryTable(SqlTable):
         if not storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
         own = dict(zip(_OWN, (*_OWN_OF(message), *_SCOPE_OF(message.scope)), strict=True))
-        if message.held_by:
+        takes_turn = message.held_by != "" and message.turn is Turn.WAITS
+        if takes_turn:
             own = {name: value for name, value in own.items() if name != "turn"} | of_turn(message)
-        row = self._session.changed(_ACCEPT_WITH_TURN if message.held_by else _ACCEPT, own)
+        row = self._session.changed(_ACCEPT_WITH_TURN if takes_turn else _ACCEPT, own)
         if row is None:
             return None
         event = {"workspace": message.scope.workspace, "event_id": message.event_id}
@@ -240,7 +241,7 @@ class SqlDeliveryTable(SqlTable):
             self._session.run(add_statement(incoming_taps), row_of_tap)
         beside = ("channel_visibility", "has_notes", "has_settings", "is_muted", "is_noted")
         known = {name: getattr(row, name) for name in beside}
-        return replace(message, turn=row.turn if message.held_by else message.turn, **known)
+        return replace(message, turn=row.turn if takes_turn else message.turn, **known)
 
     def incoming(self, workspace: str, event_id: str) -> Incoming | None:
         return self._session.first(incoming_of, _INCOMING, workspace=workspace, event_id=event_id)

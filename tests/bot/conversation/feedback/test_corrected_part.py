@@ -4,10 +4,12 @@ from collections.abc import AsyncIterator
 
 import pytest
 
+from bot.conversation.answers.sharing import Sharing
+from bot.conversation.executor import Executor
 from bot.model import PersonEvent
 from memory.model import Origin, Role, Scope
 from memory.ports import EpisodeFilter
-from tests.doubles.conversation import ANA, TEA, Chat
+from tests.doubles.conversation import ANA, TEA, Chat, RecordingMessenger
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord_driver import connected
 from tests.doubles.model import call, expand
@@ -76,6 +78,58 @@ async def test_only_who_corrects_is_asked_and_also_after_a_restart(chat: Chat) -
     assert "everybody" in await press(again, KEY, TEA, Role.TEACHER)
     assert taught(chat) == [(KEY, "In the cellar.")]
     again.executor.close()
+
+
+async def test_what_is_being_asked_is_not_offered_again_as_what_could_not_be_posted(chat: Chat) -> None:
+    async def after_post() -> None:
+        chat.messenger.after_post = None
+        assert await chat.bot.recovery.redeliver(chat.messenger) == 0
+
+    chat.messenger.after_post = after_post
+    await chat.correct("In the cellar.")
+    assert chat.messenger.notices == [WHICH]
+
+
+async def test_what_could_not_be_asked_is_asked_later(chat: Chat) -> None:
+    chat.messenger.fails = {"post"}
+    await chat.correct("In the cellar.")
+    chat.messenger.fails = set()
+    assert await chat.bot.recovery.redeliver(chat.messenger) == 1
+    await chat.bot.idle()
+    assert await chat.bot.recovery.redeliver(chat.messenger) == 0
+    assert chat.messenger.notices == [WHICH]
+
+
+class EverywhereMessenger(RecordingMessenger):
+    """Posts in all workspaces."""
+
+    answers_everywhere = True
+
+
+async def test_no_process_takes_what_another_is_asking(chat: Chat) -> None:
+    messenger, executor = EverywhereMessenger(), Executor(threads=1)
+    sharings: list[Sharing] = []
+    crew = Chat(chat.world, messenger=messenger), Chat(chat.world, messenger=messenger)
+    for number, each in enumerate(crew):
+        conversations, platforms = each.bot.conversations, frozenset({messenger.platform})
+        sharing = Sharing(each.world.memory, each.executor, conversations, process=f"{number}", platforms=platforms)
+        conversations.turns, sharing.messengers = sharing, {messenger.platform: messenger}
+        await sharing.poll(executor)
+        sharings.append(sharing)
+
+    async def after_post() -> None:
+        messenger.after_post = None
+        for _ in range(3):
+            for sharing in sharings:
+                await sharing.poll(executor)
+        for each in crew:
+            await each.bot.idle()
+
+    messenger.after_post = after_post
+    await crew[0].correct("In the cellar.")
+    assert messenger.notices == [WHICH]
+    for used in (executor, *(each.executor for each in crew)):
+        used.close()
 
 
 async def test_the_question_is_answered_in_words_too(chat: Chat) -> None:
