@@ -27,7 +27,7 @@ THERE = "#"
 """A mark before an id: the answer counts where the question was asked, wherever it is written."""
 
 TITLE = "What nobody could answer, those first whose answer settles most"
-COUNTS_THERE = "What you answer here counts where it was asked. `gaps` lists them all."
+COUNTS_THERE = "What you answer here counts where it was asked."
 
 
 def no_such_gap(how_to_type: messages.HowToType) -> str:
@@ -50,8 +50,7 @@ def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
     if not lines:
         return "Every question that I may show here was answered, as far as I know."
     text = titled(TITLE, lines, "")
-    alone = " What you teach in our direct messages, I tell nobody else: for others, teach it in a channel."
-    return f"{text}\n\nTo teach one: `{command}`.{alone if is_direct else ''}"
+    return f"{text}\n\nTo teach one: `{command}`.{f' {COUNTS_THERE}' if is_direct else ''}"
 
 
 def how_to_teach(question: Episode, command: str) -> str:
@@ -60,13 +59,18 @@ def how_to_teach(question: Episode, command: str) -> str:
 
 
 def show(context: CommandContext) -> CommandReply:
-    """`gaps`: the questions to answer first, each with a button that opens a form for the answer."""
+    """`gaps`: the questions to answer first, each with a button that opens a form for the answer.
+
+    In direct messages their answers count where the questions were asked, as those of the digest do.
+    """
     reader = context.scope
+    is_direct = reader.visibility is Visibility.DIRECT
+    there = THERE if is_direct else ""
     found = context.memory.gaps.find(reader.workspace, limit=SHOWN, reader=reader)
     lines = [gap_line(gap, number) for number, gap in enumerate(found, start=1)]
-    choices = tuple(answer_choice(gap, number) for number, gap in enumerate(found, start=1))
-    is_direct = reader.visibility is Visibility.DIRECT
-    return CommandReply(text=gaps(lines, context.how_to_type("teach ID ANSWER"), is_direct=is_direct), choices=choices)
+    choices = tuple(answer_choice(gap, number, there=there) for number, gap in enumerate(found, start=1))
+    command = context.how_to_type(f"teach {there}ID ANSWER")
+    return CommandReply(text=gaps(lines, command, is_direct=is_direct), choices=choices)
 
 
 def answer_choice(gap: Gap, number: int, *, there: str = "") -> Choice:

@@ -173,7 +173,7 @@ def digest(waiting: Sequence[Episode], gaps: Sequence[Gap] = ()) -> tuple[str, t
     if gaps:
         lines += [*([""] if shown else []), f"**{TITLE}**", ""]
         lines += [gap_line(gap, number) for number, gap in enumerate(gaps, start=1)]
-        lines.append(f"\n{COUNTS_THERE}")
+        lines.append(f"\n{COUNTS_THERE} `gaps` lists them all.")
     choices = [choice for number, each in enumerate(shown, start=1) for choice in _choices(each, number)]
     choices += [answer_choice(gap, number, there=THERE) for number, gap in enumerate(gaps, start=1)]
     return "\n".join(lines), tuple(choices)

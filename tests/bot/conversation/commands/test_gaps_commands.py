@@ -108,9 +108,25 @@ async def test_an_answer_that_was_given_cannot_be_taught_as_a_gap() -> None:
     assert "`!gaps` lists those that do; `!teach ID ANSWER` answers one." in said
 
 
-async def test_what_is_taught_among_four_eyes_says_so(chat: Chat) -> None:
+async def test_what_was_asked_among_four_eyes_is_answered_there(chat: Chat) -> None:
     await chat.ask(QUESTION, direct("tina"))
-    assert "tell nobody else" in await gaps(chat, direct("tina"))
+    assert "counts where it was asked" in await gaps(chat, direct("tina"))
+    said = await pressed(chat, direct("tina"))
+    assert said.startswith("Saved as your lesson; it was said in private")
+
+
+async def test_the_buttons_in_direct_messages_teach_those_who_asked_as_those_of_the_digest_do(chat: Chat) -> None:
+    await chat.ask(QUESTION, scope("bo"))
+    await chat.ask(OTHER, scope("bo"))
+    await gaps(chat, direct("tina"))
+    for _ in range(2):  # the second one is under the list that follows the first answer
+        assert (await pressed(chat, direct("tina"))).startswith("Saved as a lesson for everybody in ")
+
+
+async def pressed(chat: Chat, by: Scope) -> str:
+    """The reply to an answer given by the first button."""
+    choice = chat.messenger.posts[-1].choices[0]
+    return await chat.command(choice.command, f"{choice.argument} In the yard.", by=by, role=Role.TEACHER)
 
 
 async def corrected(chat: Chat, by: Scope, text: str = "In the yard.") -> str:
