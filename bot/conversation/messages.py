@@ -100,6 +100,11 @@ def lesson_line(used: UsedLesson, reader: Scope | None = None, *, is_known: bool
     return f"“{about}” ({match}{whose}{known})"
 
 
+def lesson_lines(used: Sequence[UsedLesson], reader: Scope, *, is_known: bool = False) -> tuple[str, ...]:
+    """The used lessons under an answer; those that read the same are named once."""
+    return tuple(dict.fromkeys(lesson_line(each, reader, is_known=is_known) for each in used))
+
+
 def lesson_saved(lesson: Episode, how_to_type: HowToType, action: str = "") -> str:
     """The confirmation of a lesson or correction: for whom it counts now, and how it may count for others.
 

@@ -66,13 +66,13 @@ class ChoicesInWords:
 
     async def _chooses_nothing(self, event: PersonMessage, read: ChoiceInWords, asked: Exchange | None) -> bool:
         """Whether a message only chooses, and neither a question nor a list of the last answer may be meant."""
-        if not read.only_chooses or event.address in UNADDRESSED:
-            return False
-        if asked is None:
-            return True
+        if not read.only_chooses or asked is None:
+            return read.only_chooses and event.address not in UNADDRESSED
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, asked.run_id)
+        if offers_of(nodes):
+            return True
         asks = "?" in asked.answer or any(asks_in_words(each.trajectory) for each in nodes)
-        return bool(offers_of(nodes)) or not (asks or _LIST.search(asked.answer))
+        return event.address not in UNADDRESSED and not (asks or _LIST.search(asked.answer))
 
     async def _asked(self, message: Incoming) -> Exchange | None:
         """The exchange whose answer may be a question that this message answers."""

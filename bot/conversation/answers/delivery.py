@@ -105,11 +105,10 @@ class Delivery:
         )
         if not message.is_last:
             return message
-        known = answer.is_from_people
         return replace(
             message,
             note=messages.LATE if incoming.event_id in self.late else "",
-            lessons=tuple(messages.lesson_line(each, incoming.scope, is_known=known) for each in answer.lessons),
+            lessons=messages.lesson_lines(answer.lessons, incoming.scope, is_known=answer.is_from_people),
             choices=option_choices(incoming.run_id, answer.options) if answer.options else (),
             people=authors_of([lesson.episode for lesson in answer.lessons]),
         )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from bot.conversation import messages
+from bot.conversation.counts import count
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK
@@ -35,15 +36,10 @@ from bot.model.events import WRONG_APPROACH
 from bot.ports import KnowsTeachers, Messenger
 from memory.errors import NotFound
 from memory.model import Episode, Incoming, Reaction, Scope, Verdict, Visibility
-from memory.model.teaching import EmojiMap
+from memory.model.teaching import EmojiMap, TeachingPolicy
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.named_action import named_action
 from memory.services import LessonMark, Memory
-
-TOO_MANY_VOTES = (
-    "That is a lot of votes in a short time. I keep all of them, but those beyond the limit count for you alone, "
-    "also later. To let one count for others, take it back and give it again in a while."
-)
 
 log = logging.getLogger(__name__)
 
@@ -109,7 +105,7 @@ class FeedbackHandler:
         await self._show(messenger, event.scope.workspace, result.marks)
         if result.is_first_beyond_limit:
             # Sent once an hour, to that person only.
-            await notify(messenger, event, TOO_MANY_VOTES)
+            await notify(messenger, event, too_many_votes(self._memory.core.policy))
         if result.is_first_objection:
             # Asked once for each person and answer; the vote counts without a reply.
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
@@ -312,6 +308,16 @@ class FeedbackHandler:
 def dismisses_bot(text: str) -> bool:
     """Whether a text tells the bot that it was not addressed: "not you"."""
     return _NOT_YOU.fullmatch(text.strip()) is not None
+
+
+def too_many_votes(policy: TeachingPolicy) -> str:
+    """The message to somebody whose votes are beyond the limit: what became of them, and until when."""
+    window = count(round(policy.window.total_seconds() / 60), "minute")
+    return (
+        f"That is more than {count(policy.votes_per_window, 'vote')} within {window}. I keep all of them, but those "
+        f"beyond that count for you alone, also later. To let one count for others, take it back and give it again in "
+        f"{window}."
+    )
 
 
 def who_can_approve(names: list[str]) -> str:

@@ -59,6 +59,6 @@ def rate_limited(rest: timedelta) -> str:
     """The message to a rate-limited person."""
     minutes = round(rest.total_seconds() / 60)
     return (
-        f"You write faster than I can keep up with, so I answer you again in {count(minutes, 'minute')}: please ask "
-        "then what I have not answered. Corrections and reactions count all the same."
+        f"You write faster than I can keep up with, so I answer you here again in {count(minutes, 'minute')}: please "
+        "ask then what I have not answered. Corrections and reactions count all the same."
     )

@@ -3,7 +3,7 @@
 import pytest
 
 from bot.conversation.commands.lesson_lines import belief_line
-from bot.conversation.messages import lesson_line, named
+from bot.conversation.messages import lesson_line, lesson_lines, named
 from memory.model import Audience, Lesson
 from memory.services import UsedLesson
 from tests.doubles.conversation import ANA, BOB, Chat
@@ -38,6 +38,13 @@ async def test_an_answer_names_what_was_proposed_and_not_what_was_refused(emoji:
     assert len(chat.messenger.posts[-1].lessons) == told
     await chat.bot.idle()
     chat.executor.close()
+
+
+def test_lessons_that_read_the_same_are_named_once() -> None:
+    world = World()
+    lessons = [world.ask("where is the key?", answer, of=BOB) for answer in ("Under the pot.", "Under the blue pot.")]
+    used = [UsedLesson(episode=each, relevance=None, is_proposed=True) for each in lessons]
+    assert lesson_lines(used, ANA) == ("“where is the key?” (proposed by bob)",)
 
 
 async def test_why_describes_who_is_called_you_to_others() -> None:

@@ -159,7 +159,7 @@ def test_a_vote_beyond_the_limit_and_a_channel_that_closes_stay_in_one_transacti
         chat, posted, counter = await answered(store, TeachingPolicy(votes_per_window=1))
         statements, transactions = await counter.of(chat.react(posted, by=BOB))
         assert (statements <= MOST + 1, transactions) == (True, 1), statements
-        assert chat.messenger.notices == [handler.TOO_MANY_VOTES]
+        assert chat.messenger.notices == [handler.too_many_votes(TeachingPolicy(votes_per_window=1))]
         closed = replace(ANA, visibility=Visibility.PRIVATE)
         assert (await counter.of(chat.react(posted, by=closed)))[1] == 1
         known = chat.world.memory.channels.last_known(ANA)

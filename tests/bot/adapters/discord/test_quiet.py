@@ -149,7 +149,7 @@ async def test_who_is_too_fast_reads_so_in_their_direct_messages_once(bot: Disco
     await bot.settled()
     assert len(server.said(bot.session.general)) == 20
     [notice] = server.said(server.dm(bot.session.ana))
-    assert "I answer you again in 1 minute" in notice.content
+    assert "I answer you here again in 1 minute" in notice.content
     bot.session.asks("No, it's 99 in our units")
     bot.session.asks("No thanks, it's fine")
     await bot.settled()

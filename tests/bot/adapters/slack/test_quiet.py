@@ -177,7 +177,7 @@ async def test_who_is_too_fast_reads_so_once_alone_and_what_corrects_counts(
         ana.says(general, f"what is {number}*2?")
     await bot.settled()
     [notice] = server.ephemerals(ana)
-    assert "I answer you again in 1 minute" in notice.text
+    assert "I answer you here again in 1 minute" in notice.text
     count = len(server.said_by_bot(general))
     assert bot.votes(bot.session.workspace) == []
     ana.says(general, correction)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bot.errors import MessengerUnavailable
-from bot.model import ModelReply, PersonDeletion, PersonMessage
+from bot.model import Address, ModelReply, PersonDeletion, PersonMessage
 from memory.model import Role, Verdict
 from memory.ports import EpisodeFilter
 from memory.rules.chat_settings import ALLOWED_PEOPLE
@@ -64,6 +64,15 @@ async def test_what_only_chooses_where_nothing_is_open_is_told_so_and_is_no_ques
     assert (await chat.correct("In the yard.")).startswith("Saved")
     goals = {each.goal for each in chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))}
     assert goals == {GOAL}
+
+
+async def test_a_number_that_an_open_question_does_not_have_is_told_so_without_a_mention_too(chat: Chat) -> None:
+    offer_one(chat)
+    await chat.ask(GOAL)
+    await chat.sink(replace(chat.message("2"), address=Address.FOLLOW_UP))
+    await chat.bot.idle()
+    assert chat.messenger.notices[-1].startswith("There is nothing to choose that way")
+    assert chat.oracle.asked == [GOAL]
 
 
 @pytest.mark.parametrize(
