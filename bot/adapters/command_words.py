@@ -5,6 +5,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import datetime
 
+from bot.adapters.private_reply import no_reply, reply_to as reply_to_person
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.parts import PART
 from bot.model import Address, PersonCommand, PersonCorrection
@@ -116,6 +117,7 @@ def command_event(
             role=role,
             message_id=message_id,
             address=address,
+            is_answerable=reply_to_person(scope.person) is not no_reply,
         )
     return PersonCommand(
         event_id=event_id,

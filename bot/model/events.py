@@ -114,6 +114,8 @@ class PersonCorrection(BaseEvent):
     address: Address = Address.DIRECT
     reason: str = ""
     """What was wrong, from the platform's list (`wrong facts`, `misunderstood me`)."""
+    is_answerable: bool = True
+    """Whether its author may be answered; False if they are rate limited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

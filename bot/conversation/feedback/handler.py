@@ -146,7 +146,7 @@ class FeedbackHandler:
             await self._on_wrong_approach(messenger, event, run_id)
         elif style and (event.reason or is_plain(style, event.text)):
             await self._on_preference(messenger, event, style, run_id)
-        elif await self._in_words.may_be_of_parts(event, run_id):
+        elif event.is_answerable and await self._in_words.may_be_of_parts(event, run_id):
             return await self._in_words.ask_part(event, run_id, held_by)
         else:
             await self._teach(messenger, event, run_id)

@@ -188,6 +188,19 @@ async def test_who_is_too_fast_reads_so_once_alone_and_what_corrects_counts(
     assert len(server.said_by_bot(general)) == count
 
 
+async def test_a_correction_of_who_is_too_fast_counts_without_the_question_which_part_it_is_about(
+    bot: SlackBot, server: SlackServer, ana: Person, general: str
+) -> None:
+    root = await say(bot, ana, general, "what is 6*7, who has the cellar key and where did we park our blue car?")
+    for _ in range(25):
+        ana.says(general, "memory")
+    await bot.settled()
+    count = len(server.ephemerals(ana))
+    await say(bot, ana, general, "correct: Ben", under=root)
+    assert sorted(value for _, value in bot.votes(bot.session.workspace)) == [-1, 1]
+    assert len(server.ephemerals(ana)) == count
+
+
 async def test_a_program_that_answers_everything_does_not_make_it_loop(
     bot: SlackBot, server: SlackServer, general: str
 ) -> None:
