@@ -19,7 +19,7 @@ from bot.conversation.feedback.preference_in_words import (
     preference_of,
 )
 from bot.conversation.feedback.remarks import is_remark
-from bot.conversation.feedback.understood import as_understood, is_feedback, reading_in, run_in
+from bot.conversation.feedback.understood import as_understood, is_feedback, reading_in, reason_in, run_in
 from bot.conversation.messages import HowToType
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import CHOICE, CHOOSE
@@ -254,7 +254,8 @@ class InWordsHandler:
         """
         reading, message = Reading(correction=event.text.strip(), is_sure=False), as_message(event, held_by)
         question = which_part(reading.correction, is_certain=True)
-        asking = _asking(message, self._memory.new_id(), question, as_understood(reading, run_id))
+        understood = as_understood(reading, run_id, event.reason)
+        asking = _asking(message, self._memory.new_id(), question, understood)
         return await self._executor(self._memory.recording.accept_answered, message, asking)
 
     async def question(self, message: Incoming, reading: Reading) -> Question:
@@ -314,7 +315,8 @@ class InWordsHandler:
         judged_run = await self.judged_run(message)
         if not judged_run:
             return None
-        opinion = replace(_opinion(reading, judged_run, event.role), node_id=question.node_id(number))
+        opinion = _opinion(reading, judged_run, event.role)
+        opinion = replace(opinion, node_id=question.node_id(number), reason=reason_in(message.understood))
         try:
             judged = await self._executor(self._memory.in_words.confirm, message, opinion, event.at)
         except (NotFound, InvalidInput):

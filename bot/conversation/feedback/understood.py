@@ -5,16 +5,21 @@ import re
 from bot.conversation.feedback.feedback_in_words import Reading
 from bot.conversation.feedback.preference_in_words import is_preference
 
-_UNDERSTOOD = re.compile(r"(?P<sign>[👍👎])(?P<asked>\?)?(?: of (?P<run>[0-9a-z-]+))?(?: → (?P<text>.+))?", re.DOTALL)
+_UNDERSTOOD = re.compile(
+    r"(?P<sign>[👍👎])(?P<asked>\?)?(?: of (?P<run>[0-9a-z-]+))?(?: \((?P<reason>[^()]+)\))?(?: → (?P<text>.+))?",
+    re.DOTALL,
+)
 
 
-def as_understood(reading: Reading, run_id: str = "") -> str:
+def as_understood(reading: Reading, run_id: str = "", reason: str = "") -> str:
     """The text stored with the message, as a record of the reading: `👎 → it's room 5`, or `👎?` if unsure.
 
-    `run_id` is the answer that it is about (`👎? of 0a1b2c3d → it's room 5`), where that is not the answer before it.
+    `run_id` is the answer that it is about, where that is not the answer before it, and `reason` what a form says was
+    wrong with it: `👎? of 0a1b2c3d (wrong facts) → it's room 5`.
     """
     sign, text = "👍" if reading.approves else "👎", f" → {reading.correction}" if reading.correction else ""
-    return f"{sign}{'' if reading.is_sure else '?'}{f' of {run_id}' if run_id else ''}{text}"
+    about = f"{f' of {run_id}' if run_id else ''}{f' ({reason})' if reason else ''}"
+    return f"{sign}{'' if reading.is_sure else '?'}{about}{text}"
 
 
 def reading_in(understood: str) -> Reading | None:
@@ -35,3 +40,9 @@ def run_in(understood: str) -> str:
     """The answer that a message is about, if that is stored with it."""
     found = _UNDERSTOOD.fullmatch(understood)
     return found["run"] or "" if found is not None else ""
+
+
+def reason_in(understood: str) -> str:
+    """What was wrong with the answer, if that is stored with a message."""
+    found = _UNDERSTOOD.fullmatch(understood)
+    return found["reason"] or "" if found is not None else ""

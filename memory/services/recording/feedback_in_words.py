@@ -34,6 +34,8 @@ class Opinion:
     """The right answer; only with -1."""
     node_id: str = ""
     """The part of the answer that is corrected; empty for `corrected_node`."""
+    reason: str = ""
+    """What was wrong with it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +94,7 @@ class FeedbackInWords:
         if not opinion.correction:
             return None
         prepare = Correcting(self._core).prepared
-        prepared = prepare(message.scope, opinion.run_id, opinion.correction, node_id=opinion.node_id)
+        prepared = prepare(message.scope, opinion.run_id, opinion.correction, opinion.reason, opinion.node_id)
         # Secrets were replaced by the mark when the message was accepted.
         return replace(prepared, has_secret=prepared.has_secret or MARK in opinion.correction)
 
