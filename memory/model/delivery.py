@@ -315,6 +315,8 @@ class Exchange:
     """The time of the message."""
     answered_at: datetime | None = None
     """When the answer was posted."""
+    posted: tuple[str, ...] = ()
+    """The ids of the messages with the answer."""
     is_replied_to: bool = False
     """Whether the current message replies to this one, or to its answer."""
 

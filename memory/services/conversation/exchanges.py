@@ -62,6 +62,7 @@ def said_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: i
     - In a channel without threads: what the message replies to, what that replied to, and so on; for a message that is
       no reply, the person's own there, as in a direct message.
 
+    What it replies to may also be the bot's question about a message of the person, which is no answer: a recent one.
     Exchanges of other channels, and those that may not be repeated there now, are left out.
     """
     scope = message.scope
@@ -72,6 +73,9 @@ def said_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: i
         found = _own(tx, message, pause, most)
     else:
         found = []
+    if message.reply_to and not chain:
+        own = found or _own(tx, message, pause, most)
+        chain = [replace(each, is_replied_to=True) for each in own if message.reply_to in each.posted]
     by_run = {each.run_id: each for each in (*found, *chain)}
     return tuple(sorted(by_run.values(), key=lambda each: (each.at, each.run_id)))
 

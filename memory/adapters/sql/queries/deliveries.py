@@ -216,7 +216,9 @@ def _exchanges(by: tuple[str, ...], *, oldest_first: bool) -> Select[Any]:
     posted = and_(_o.workspace == asked.c.workspace, _o.run_id == asked.c.run_id, _o.sent_at.is_not(None))
     again = (asked.c.at, asked.c.run_id) if oldest_first else (asked.c.at.desc(), asked.c.run_id.desc())
     of_messages = [column for column in asked.c if column.name != "workspace"]
-    parts = select(*of_messages, _o.text.label("part"), _o.sent_at).join(outgoing, posted)
+    parts = select(*of_messages, _o.text.label("part"), _o.sent_at, _o.message_id.label("posted")).join(
+        outgoing, posted
+    )
     return parts.order_by(*again, _o.part)
 
 
@@ -298,9 +300,10 @@ class SqlDeliveryTable(SqlTable):
             found.setdefault(row.event_id, []).append(dict(row._mapping))
         exchanges: list[Exchange] = []
         for rows in found.values():
-            parts, times = zip(*((row.pop("part"), row.pop("sent_at")) for row in rows), strict=True)
+            each_part = ((row.pop("part"), row.pop("sent_at"), row.pop("posted")) for row in rows)
+            parts, times, posted = zip(*each_part, strict=True)
             if answer := "\n".join(filter(None, parts)):
-                exchanges.append(Exchange(**rows[0], answer=answer, answered_at=max(times)))
+                exchanges.append(Exchange(**rows[0], answer=answer, answered_at=max(times), posted=posted))
         return exchanges
 
     def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:

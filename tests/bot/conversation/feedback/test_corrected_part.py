@@ -62,6 +62,13 @@ async def test_a_correction_is_taught_for_the_part_that_is_pressed(chat: Chat) -
     assert sorted(taught(chat)) == [(CARD, "In the cellar."), (KEY, "Under the pot.")]
 
 
+async def test_what_the_form_says_was_wrong_is_kept(chat: Chat) -> None:
+    await chat.correct("In the cellar.", reason="wrong facts")
+    await press(chat, KEY)
+    found = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))
+    assert [each.goal for each in found if each.outcome_reason == "wrong facts"] == [KEY]
+
+
 async def test_it_may_be_about_all_of_it_and_is_one_if_it_is_delivered_twice(chat: Chat) -> None:
     for _ in range(2):
         await chat.correct("In the cellar.", event_id="e1")
@@ -183,4 +190,12 @@ async def test_on_discord_the_parts_are_buttons_that_only_who_corrects_may_press
             await server.until(lambda: "do not know that question" in other.text)
             pressed = server.clicks(session.ana, question, KEY)
             await server.until(lambda: f"Noted: for “{KEY}” the answer is “In the cellar.”" in pressed.text)
+            session.asks("correct: Under the pot.")
+            await server.until(lambda: len(server.said(session.general)) == 3)
+            session.asks("correct: In the bin.")
+            await server.until(lambda: len(server.said(session.general)) == 4)
+            session.asks("2", reply_to=server.said(session.general)[2])
+            noted = f"Noted: for “{KEY}” the answer is “Under the pot.”"
+            direct = server.dm(session.ana)
+            await server.until(lambda: [each for each in server.said(direct) if noted in each.content])
             await chat.bot.idle()
