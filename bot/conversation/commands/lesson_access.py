@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.conversation.reply import ListPage, page_of, window
-from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Termination, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
 from memory.services import Memory
@@ -30,17 +30,25 @@ class LessonAccess:
         self._memory = memory
 
     def believed(self, reader: Scope, number: int) -> ListPage[ListedLesson]:
-        """One page of the lessons that may answer the person's questions here, newest first."""
+        """One page of the lessons that may answer the person's questions here, newest first.
+
+        An answer to avoid is left out if its correction is listed.
+        """
         wanted = EpisodeFilter(roots_only=True, limit=None, counting_for=reader)
-        page = self._page(reader.workspace, wanted, lambda each: _listed(reader, each) is not None, number)
+
+        def is_listed(each: Episode) -> bool:
+            return _listed(reader, each) is not None
+
+        page = self._page(reader.workspace, wanted, is_listed, number, is_correction=is_listed)
         listed = tuple(found for each in page.items if (found := _listed(reader, each)) is not None)
         return ListPage(items=listed, first=page.first, number=page.number, last=page.last, total=page.total)
 
     def waiting(self, teacher: Scope, number: int, *, only_here: bool = False) -> ListPage[Episode]:
         """One page of lessons that a teacher may widen or release here, newest first.
 
-        Lessons from files are left out, as they are decided batch by batch, and the teacher's own that count for their
-        channel already: nobody has to approve them. `only_here`: only the teacher's channel.
+        Lessons from files are left out, as they are decided batch by batch, the teacher's own that count for their
+        channel already, as nobody has to approve them, and answers to avoid of which a correction may be widened.
+        `only_here`: only the teacher's channel.
         """
         wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher, unbatched=True)
         return self._page(
@@ -52,6 +60,7 @@ class LessonAccess:
                 and (not only_here or each.channel == teacher.channel)
             ),
             number,
+            is_correction=_may_widen,
         )
 
     def archived(self, reader: Scope, role_for: Callable[[Episode], Role], number: int) -> ListPage[Episode]:
@@ -81,9 +90,15 @@ class LessonAccess:
         return self._memory.recalling.as_seen_by(reader, episodes)
 
     def _page(
-        self, workspace: str, wanted: EpisodeFilter, is_listed: Callable[[Episode], bool], number: int
+        self,
+        workspace: str,
+        wanted: EpisodeFilter,
+        is_listed: Callable[[Episode], bool],
+        number: int,
+        is_correction: Callable[[Episode], bool] | None = None,
     ) -> ListPage[Episode]:
-        shown, total = self._memory.audit.page(workspace, wanted, is_listed, lambda total: window(total, number))
+        page = self._memory.audit.page
+        shown, total = page(workspace, wanted, is_listed, lambda total: window(total, number), is_correction)
         return page_of(shown, total, number)
 
 
@@ -129,7 +144,8 @@ def _is_own_and_counts(teacher: Scope, episode: Episode) -> bool:
 def _may_widen(episode: Episode) -> bool:
     """Whether a promotion could widen a lesson's audience, and no teacher has decided that yet."""
     verdicts = episode.verdicts
-    if episode.promoted is not None:
+    is_nothing = episode.termination is Termination.FAILURE and episode.verdict is Verdict.FAILURE
+    if episode.promoted is not None or is_nothing:  # "I don't know that." need not be avoided by anybody
         return False
     if episode.origin is not Origin.RUN and verdicts.overall is Verdict.PENDING:
         return True  # written by somebody whose word alone does not count, such as a guest

@@ -12,11 +12,13 @@ from memory.model import (
     Incoming,
     LedgerEntry,
     Link,
+    LinkKind,
     Reaction,
     Retrieval,
     RetrievalItem,
     Signal,
     StoredGrade,
+    Verdict,
     Vote,
 )
 from memory.model.evidence import EvidenceRecord
@@ -127,13 +129,20 @@ class Audit:
         wanted: EpisodeFilter,
         is_listed: Callable[[Episode], bool],
         window: Callable[[int], slice],
+        is_correction: Callable[[Episode], bool] | None = None,
     ) -> tuple[list[Episode], int]:
         """A page of the episodes of `wanted` for which `is_listed` holds, and their total number.
 
         `is_listed` gets outlines, which have no text; `window` gets the total and returns which part is wanted.
+        Refused answers are left out if a correction of them is among the outlines for which `is_correction` holds.
         """
         with self._core.store.read() as tx:
-            listed = [each.id for each in tx.episodes.outlines(workspace, wanted) if is_listed(each)]
+            outlines = tx.episodes.outlines(workspace, wanted)
+            corrections = {each.id for each in outlines if is_correction(each)} if is_correction else frozenset()
+            failures = [each.id for each in outlines if corrections and each.verdict is Verdict.FAILURE]
+            links = tx.episodes.links(workspace, failures, LinkKind.CORRECTS)
+            hidden = {link.to_id for link in links if link.from_id in corrections}
+            listed = [each.id for each in outlines if is_listed(each) and each.id not in hidden]
             chosen = listed[window(len(listed))]
             found = tx.episodes.get_many(workspace, chosen)
         return [found[each] for each in chosen], len(listed)

@@ -10,6 +10,7 @@ from bot.adapters.command_words import ParsedCommand, after_mention, command_in
 from bot.conversation.reply import PAGE_SIZE
 from bot.model import BotMessage, Choice
 from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict, Visibility
+from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import fail
@@ -316,9 +317,23 @@ async def test_private_words_are_reviewed_by_nobody_outside(chat: Chat) -> None:
     assert chat.world.episode(hidden).verdicts.workspace is Verdict.PENDING
 
 
-async def test_the_list_does_not_show_the_right_answer_as_the_one_to_avoid() -> None:
+async def test_a_correction_is_one_lesson_in_the_lists_and_what_it_corrects_is_there_without_it() -> None:
     chat = Chat()
-    chat.oracle.answers["lunch?"] = fail("I don't know.")
+    chat.oracle.answers["lunch?"] = "at nine"
     await chat.ask("lunch?")
     await chat.correct("at noon")
-    assert "👎 avoid “lunch?” - no answer → at noon - taught by you" in await chat.command("memory")
+    for said in (await chat.command("memory"), await chat.command("review", by=TEA, role=TEACHER)):
+        assert "👍 repeat “lunch?” - at noon" in said
+        assert "at nine" not in said
+    (lesson,) = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(text="at noon"))
+    await chat.command("archive", lesson.id[-8:])
+    for said in (await chat.command("memory"), await chat.command("review", by=TEA, role=TEACHER)):
+        assert "👎 avoid “lunch?” - at nine" in said
+
+
+async def test_no_teacher_decides_about_an_answer_that_is_none() -> None:
+    chat = Chat()
+    chat.oracle.answers["lunch?"] = fail("I don't know.")
+    await chat.react(await chat.ask("lunch?"), "👎")
+    assert "👎 avoid “lunch?” - no answer - taught by you" in await chat.command("memory")
+    assert "Nothing waits" in await chat.command("review", by=TEA, role=TEACHER)
