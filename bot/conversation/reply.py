@@ -19,6 +19,8 @@ CHOICE = re.compile(
     r"(?:(?P<run>[0-9a-f]{8,32})\s+)?(?P<which>[1-9]\d?|none|no)(?:\s+(?P<grant>short|always))?", re.IGNORECASE
 )
 """The argument of that command."""
+NONE, NO = "none", "no"
+"""The arguments that choose nothing. "no" lets nothing run, and no correction is asked for."""
 
 BACK = "back"
 """The word in an argument that takes back what the same person did before."""

@@ -4,13 +4,13 @@ import re
 from collections.abc import Sequence
 
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
-from bot.conversation.answers.choosing import NO, NONE, NOTHING_TO_CHOOSE
+from bot.conversation.answers.choosing import NOTHING_TO_CHOOSE
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.corrected_part import NO_LABEL, YES_LABEL
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.understood import is_feedback, reading_in
 from bot.conversation.messages import HowToType
-from bot.conversation.reply import CHOOSE
+from bot.conversation.reply import CHOOSE, NO, NONE
 from bot.model import UNADDRESSED, PersonCommand, PersonMessage
 from memory.model import Exchange, Incoming, Option, Scope, offers_of
 from memory.model.delivery import asks_in_words

@@ -4,15 +4,13 @@ from collections.abc import Sequence
 
 from bot.conversation.executor import Executor
 from bot.conversation.messages import HowToType
-from bot.conversation.reply import CHOICE, CHOOSE
+from bot.conversation.reply import CHOICE, CHOOSE, NO, NONE
 from bot.model import Choice, PersonCommand
 from memory.errors import NotFound
 from memory.model import Grant, Option
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Chosen, Memory
 
-NONE, NO = "none", "no"
-"""The arguments that choose nothing. "no" lets nothing run, and no correction is asked for."""
 NONE_OF_THESE = "None of these"
 DO_IT = "Do it"
 DO_IT_FOR_A_WHILE = "Allow for 10 minutes"

@@ -30,8 +30,9 @@ from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
+from bot.conversation.feedback.understood import run_in
 from bot.conversation.messages import HowToType
-from bot.conversation.reply import CHOOSE, CommandReply, item_reference
+from bot.conversation.reply import CHOOSE, NO, CommandReply, item_reference
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
@@ -150,13 +151,15 @@ def _undo(context: CommandContext) -> CommandReply:
     of_event, again = "", Choice(label="Take back one more", command="undo")
     if argument:  # `undo ID`: of the reply to feedback in words, or of a rating
         try:
-            of_event = context.memory.in_words.message(scope.workspace, argument).event_id
+            message = context.memory.in_words.message(scope.workspace, argument)
         except NotFound:
             return votes_command.take_back(context)
+        of_event = message.event_id
         preference = context.memory.preferences.remove(scope.workspace, scope.person, event_id=of_event)
         if preference is not None:
             return CommandReply(text=preference_dropped(preference))
-        again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} 2")
+        if not run_in(message.understood):  # else it was a correction by all means
+            again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} {NO}")
     undo = context.memory.teaching.undo
     undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)
     if undone is None:

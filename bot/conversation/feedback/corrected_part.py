@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from bot.conversation.reply import NO
 from bot.model import PersonCorrection
 from memory.model import Episode, Incoming, Turn
 from memory.model.delivery import RETRY
@@ -34,6 +35,16 @@ class Question:
         """The labels of the answers."""
         yes = [*(shown_line(each.goal, 60) for each in self.parts), WHOLE] if self.parts else [YES_LABEL]
         return [*yes, *([] if self.is_certain else [NO_LABEL])]
+
+    @property
+    def no(self) -> int:
+        """The number of the answer "No", from 1; 0 if it is none."""
+        return 0 if self.is_certain else len(self.answers)
+
+    def number(self, which: str) -> int:
+        """The number of the answer that a choice names, by its number or as `no`; 0 if it is none."""
+        number = int(which) if which.isdecimal() else self.no if which.lower() == NO else 0
+        return number if number <= len(self.answers) else 0
 
     def node_id(self, number: int) -> str:
         """The id of the part that the answer with this number, from 1, names; empty for the whole."""

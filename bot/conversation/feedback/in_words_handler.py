@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
-from bot.conversation.feedback.corrected_part import NO_LABEL, Question, as_message, is_usable, which_part
+from bot.conversation.feedback.corrected_part import Question, as_message, is_usable, which_part
 from bot.conversation.feedback.feedback_in_words import Reading, read
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.preference_in_words import (
@@ -294,16 +294,17 @@ class InWordsHandler:
     async def choose(self, event: PersonCommand, how_to_type: HowToType) -> "FeedbackDecision | None":
         """Apply the author's answer to "was this feedback?". None if the message is not theirs or was not asked."""
         found = CHOICE.fullmatch(event.argument.strip())
-        if found is None or not found["run"] or not found["which"].isdecimal():
+        if found is None or not found["run"]:
             return None
         message = await self._message(event.scope, found["run"].lower())
         reading = reading_in(message.understood) if message is not None else None
         if message is None or reading is None:
             return None
-        question, number = await self.question(message, reading), int(found["which"])
-        if number > len(question.answers):
+        question = await self.question(message, reading)
+        number = question.number(found["which"])
+        if not number:
             return None
-        if question.answers[number - 1] == NO_LABEL and number == len(question.answers):
+        if number == question.no:
             again = Incoming(
                 scope=message.scope,
                 event_id=f"{message.event_id}/ordinary",

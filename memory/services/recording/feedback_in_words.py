@@ -82,7 +82,7 @@ class FeedbackInWords:
             return Answer(parts=(part,), total=1, lessons=())
 
     def confirm(self, message: Incoming, opinion: Opinion, at: datetime) -> Episode | None:
-        """Store a message as feedback after its author confirmed it. None if it is stored already.
+        """Store a message as feedback after its author confirmed it. None if it is stored already, and not undone.
 
         Raises `NotFound` and `InvalidInput` as `Teaching.correct` does.
         """
@@ -102,7 +102,7 @@ class FeedbackInWords:
         self, tx: Transaction, message: Incoming, opinion: Opinion, prepared: Prepared | None, at: datetime
     ) -> Episode | None:
         scope, now = message.scope, self._core.clock()
-        if not tx.log.claim(scope.workspace, message.event_id, now):
+        if not tx.log.claim(scope.workspace, message.event_id, now) and _counts(tx, message):
             return None
         if prepared is not None:
             correct = Correcting(self._core).within
@@ -123,3 +123,9 @@ class FeedbackInWords:
         if result.root is None:
             raise NotFound(f"no answer {opinion.run_id} in {scope.workspace} to judge")
         return result.root
+
+
+def _counts(tx: Transaction, message: Incoming) -> bool:
+    """Whether a message counts as feedback now: it was stored as such, and its author has not undone that."""
+    own = tx.teaching.reactions_by(message.scope.workspace, message.scope.person)
+    return any(each.is_active and each.event_id == message.event_id for each in own)

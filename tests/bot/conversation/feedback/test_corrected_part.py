@@ -62,6 +62,26 @@ async def test_a_correction_is_taught_for_the_part_that_is_pressed(chat: Chat) -
     assert sorted(taught(chat)) == [(CARD, "In the cellar."), (KEY, "Under the pot.")]
 
 
+async def test_another_part_may_be_chosen_after_undo(chat: Chat) -> None:
+    await chat.correct("In the cellar.")
+    await press(chat, CARD)
+    assert (await press(chat, "Undo")).startswith("Forgotten: your correction")
+    assert labels(chat) == ["Take back one more"]
+    assert (await press(chat, KEY)).startswith("Noted: ")
+    assert await press(chat, CARD) == "I have taken that in already."
+    lessons = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(limit=None))
+    assert [each.goal for each in lessons if each.origin is Origin.CORRECTION] == [KEY]
+
+
+async def test_what_is_undone_as_a_correction_of_a_part_may_be_answered_instead(chat: Chat) -> None:
+    await chat.ask("No, it's in the cellar.")
+    await press(chat, KEY)
+    await press(chat, "Undo")
+    await press(chat, "Answer it instead")
+    await chat.bot.idle()
+    assert chat.oracle.asked[-1] == "No, it's in the cellar."
+
+
 async def test_what_the_form_says_was_wrong_is_kept(chat: Chat) -> None:
     await chat.correct("In the cellar.", reason="wrong facts")
     await press(chat, KEY)
