@@ -243,9 +243,10 @@ class InWordsHandler:
     # Showing and taking back ----------------------------------------------------------------------------------------
 
     async def may_be_of_parts(self, event: PersonCorrection, run_id: str) -> bool:
-        """Whether a correction may be about any of several parts of an answer."""
+        """Whether a correction may be about any of several parts of an answer, which may be named where it is."""
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, run_id)
-        return is_usable(event) and bool(open_parts(nodes))
+        parts = open_parts(nodes) if is_usable(event) else []
+        return bool(parts) and all(stays(each.visibility, event.scope.visibility) for each in parts)
 
     async def ask_part(self, event: PersonCorrection, run_id: str, held_by: str) -> Incoming | None:
         """Keep such a correction as a message, whose answer, to be delivered, is the question which part it is about.

@@ -1,15 +1,16 @@
 """A correction of an answer of which several parts are open: the person is asked which part it is about."""
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 
 import pytest
 
 from bot.conversation.answers.sharing import Sharing
 from bot.conversation.executor import Executor
 from bot.model import PersonEvent
-from memory.model import Origin, Role, Scope
+from memory.model import Origin, Role, Scope, Visibility
 from memory.ports import EpisodeFilter
-from tests.doubles.conversation import ANA, TEA, Chat, RecordingMessenger
+from tests.doubles.conversation import ANA, BOB, TEA, Chat, RecordingMessenger
 from tests.doubles.discord import DiscordServer
 from tests.doubles.discord_driver import connected
 from tests.doubles.model import call, expand
@@ -185,6 +186,12 @@ async def test_parts_that_are_asked_about_are_open_too(chat: Chat) -> None:
     assert await chat.correct("In the cellar.") == WHICH
     await press(chat, "that one?")
     assert taught(chat) == [("that one?", "In the cellar.")]
+
+
+async def test_no_part_is_named_to_who_may_not_read_the_answer(chat: Chat) -> None:
+    await chat.ask(ALL, replace(BOB, visibility=Visibility.PRIVATE))
+    assert "do not know that answer" in await chat.correct("In the cellar.", TEA)
+    assert labels(chat) == []
 
 
 async def test_what_cannot_be_a_lesson_is_refused_at_once(chat: Chat) -> None:
