@@ -194,6 +194,15 @@ async def test_no_part_is_named_to_who_may_not_read_the_answer(chat: Chat) -> No
     assert labels(chat) == []
 
 
+async def test_others_are_not_answered_with_it_before_it_is_approved(chat: Chat) -> None:
+    here = [replace(each, thread="t1") for each in (ANA, BOB)]
+    await chat.ask(ALL, here[0])
+    await chat.correct("In the cellar.", here[1], message_id="post-2")
+    await chat.ask("what else?", here[0])
+    told = str(chat.oracle.requests[-1])
+    assert (ALL in told, "In the cellar." in told) == (True, False)
+
+
 async def test_what_cannot_be_a_lesson_is_refused_at_once(chat: Chat) -> None:
     assert (await chat.correct("   ")).startswith("A correction needs a text")
     assert "8000" in await chat.correct("x" * 8001)
