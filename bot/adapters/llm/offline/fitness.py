@@ -20,6 +20,10 @@ _UNEXPLAINED_SEARCH = 0.05
 _OTHER_SUBJECT = 0.3
 """Subtracted if such a word is the subject: "what day is the party?" does not ask about the day."""
 _MOST_UNEXPLAINED = 3
+_NOT_OF_ASKER = 0.2
+"""Subtracted if all questions of a tool's description are about what the asker did ("what did I say about the
+deadline?"), and the goal is not ("tell me about the deadline")."""
+_ASKER = re.compile(r"\b(?:I|we|my|our|conversation)\b", re.IGNORECASE)
 _SUBJECT = re.compile(
     r"(?:\b(?:is|are|was|were|does|do|did|will|has|have)|['’]s)\s+"
     r"(?:(?:the|our|my|your|their|a|an|this|that|next|last)\s+)*(?P<noun>[\w'’-]+)",
@@ -35,13 +39,19 @@ def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -
     likeness = max(
         (_sentence_similarity(similarity, tool, request, filled, sentence) for sentence in sentences(tool)), default=0.0
     )
-    return max(filled.fit, likeness - _unrelated_penalty(tool, request, filled))
+    of_others = _NOT_OF_ASKER if _is_about_asker(tool) and not _ASKER.search(request) else 0.0
+    return max(filled.fit, likeness - _unrelated_penalty(tool, request, filled) - of_others)
 
 
 def sentences(tool: ToolSpec) -> list[str]:
     """The sentences of a tool's description; each example is one."""
     parts = (part.strip().strip(" .\"“”'`") for part in _SEPARATOR.split(_EXAMPLES.sub("\n", tool.description)))
     return [part for part in parts if part]
+
+
+def _is_about_asker(tool: ToolSpec) -> bool:
+    questions = [sentence for sentence in sentences(tool) if sentence.endswith("?")]
+    return bool(questions) and all(map(_ASKER.search, questions))
 
 
 def compared_texts(tool: ToolSpec) -> list[str]:

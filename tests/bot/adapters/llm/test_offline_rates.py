@@ -100,6 +100,13 @@ def test_a_thumb_down_on_a_tool_changes_similar_choices() -> None:
         assert _tool(similar, rejected) not in ("clock", "")
 
 
+@pytest.mark.parametrize(
+    "goal", ["tell me about the fire drill", "what about the holiday form?", "who knows about the printer?"]
+)
+def test_what_it_is_to_tell_about_is_not_looked_for_in_what_the_asker_said(goal: str) -> None:
+    assert _tool(goal) != "search_conversation"
+
+
 @pytest.mark.parametrize("goal", ["who are you?", "what are you", "who are you"])
 def test_who_asks_who_it_is_is_told_so_beside_the_tool_that_tells_who_they_are(goal: str) -> None:
     about = about_tool(lambda scope, role: ())
