@@ -53,6 +53,7 @@ LACKS = "I don't know:"
 _KNOWLEDGE = re.compile(r"knowledge", re.IGNORECASE)
 _LIBRARY = re.compile(r"documents?\b|\bdocs\b|handbook|\bwiki\b|\bfaq\b|manual", re.IGNORECASE)
 _STEPS = re.compile(r"(?:^|; )(?P<flow>sequence|fallback|parallel): (?P<parts>[^;]+)$")
+_FOUND_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" found:', re.MULTILINE)
 _LEFT_PART = re.compile(r'^Subgoal \d+ of \d+ "(?P<goal>.*)" (?:failed:(?P<why>.*)|was not tried)', re.MULTILINE)
 
 
@@ -231,7 +232,7 @@ class Decider:
         """
         if self._must_choose or EXPAND not in self._tools:
             return None
-        if EXPAND in self._tried and whole is not None and whole.action == ANSWER and self._has_found(whole.text):
+        if EXPAND in self._tried and whole is not None and self._has_done(whole):
             return self._give_up()
         parts = self._partly_known(self._goal, whole)
         if parts is None or not any(map(self._is_known, parts.parts)):
@@ -249,9 +250,13 @@ class Decider:
         is_of_part = whole is None or any(self._is_of_part(whole, goal, part) for part in known)
         return parts if is_of_part and len(known) < len(parts.parts) else None
 
-    def _has_found(self, text: str) -> bool:
-        """Whether a part of the goal had this answer."""
-        return any(output.name == EXPAND and text in output.content for output in self._outputs)
+    def _has_done(self, whole: ActionCandidate) -> bool:
+        """Whether a part of the goal had this answer, or used this tool: a reminder is not to be set twice."""
+        reports = [output.content for output in self._outputs if output.name == EXPAND]
+        if whole.action == ANSWER:
+            return any(whole.text in report for report in reports)
+        found = (match["goal"] for report in reports for match in _FOUND_PART.finditer(report))
+        return any(best.action == whole.action for best in map(self._best, found) if best is not None)
 
     def _expand(self, parts: Split, thought: str) -> ModelTurn:
         """Split the goal.

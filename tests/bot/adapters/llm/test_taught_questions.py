@@ -107,6 +107,16 @@ NORWAY, HARALD = "who is the king of Norway?", "Harald."
 KNOWN = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
 
 
+def test_a_reminder_beside_an_unknown_request_is_set_once(tmp_path: Path) -> None:
+    async def ask() -> list[str]:
+        async with taught_bot(tmp_path, {}) as asker:
+            return [await asker.ask("remind me in 20 minutes to call Ana and where is the ladder?")]
+
+    (answer,) = asyncio.run(ask())
+    assert answer.startswith("I will remind you: “call Ana”, on ")
+    assert "I don't know: “where is the ladder?”." in answer
+
+
 @pytest.mark.parametrize(
     "question",
     [
