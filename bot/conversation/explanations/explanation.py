@@ -213,7 +213,7 @@ def _guess(view: RunView, episode_id: str) -> list[str]:
 
 
 def _votes(view: RunView, reader: Scope | None) -> str:
-    if not view.votes:
-        return ""
-    cast = ", ".join(f"{named(vote.actor, reader)} {'👍' if vote.value > 0 else '👎'}" for vote in view.votes)
-    return f" ({cast})"
+    """The votes on the answer, without those on single parts."""
+    votes = [vote for vote in view.votes if not vote.node_id]
+    cast = ", ".join(f"{named(vote.actor, reader)} {'👍' if vote.value > 0 else '👎'}" for vote in votes)
+    return f" ({cast})" if votes else ""

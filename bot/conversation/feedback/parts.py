@@ -33,6 +33,10 @@ def which_parts(nodes: Sequence[Episode]) -> str:
 
 
 def parts_of(nodes: Sequence[Episode]) -> list[Episode]:
-    """The parts that can be judged: those that ended in success or failure, which excludes parts split further."""
+    """The parts that can be judged: those that ended in success or failure, which excludes parts split further.
+
+    Of an answer that knows no part, none can.
+    """
     over = (Termination.SUCCESS, Termination.FAILURE)
-    return [node for node in nodes if not node.is_root and node.termination in over]
+    parts = [node for node in nodes if not node.is_root and node.termination in over]
+    return parts if any(node.termination is Termination.SUCCESS for node in parts) else []

@@ -9,7 +9,7 @@ from bot.model import ModelReply, ModelRequest
 from bot.model.events import WRONG_APPROACH
 from memory.model import Episode, Role, Verdict
 from tests.doubles.conversation import ANA, BOB, Chat
-from tests.doubles.model import ByGoal, answer, call, expand
+from tests.doubles.model import ByGoal, answer, call, expand, fail
 
 BOTH, LUNCH, ROOM = "lunch and the room", "what is for lunch?", "where is the board room?"
 OTHER = "the room and the time"
@@ -37,6 +37,9 @@ async def chat() -> AsyncIterator[Chat]:
         "what time is it?": [answer("Noon.")],
         "many": [expand("parallel", *(f"what is {n} + 1?" for n in range(8)))],
         **{f"what is {n} + 1?": [answer(f"It is {n + 1}.")] for n in range(8)},
+        "two riddles": [expand("parallel", "riddle 1", "riddle 2"), fail("I don't know.")],
+        "riddle 1": [fail("I don't know.")],
+        "riddle 2": [fail("I don't know.")],
         "single": [call("look"), answer("One.")],
     }
     chat = Chat(model=Script(script), tools=[look()])
@@ -65,6 +68,12 @@ async def test_of_many_parts_it_says_how_many_can_be_judged(chat: Chat) -> None:
     assert "first 6" not in await chat.command("parts")
 
 
+async def test_of_an_answer_that_knows_no_part_none_is_asked_about(chat: Chat) -> None:
+    await chat.react(await chat.ask("two riddles"), "👎")
+    assert chat.messenger.posts[-1].choices == ()
+    assert "What would have been right?" in chat.messenger.notices[-1]
+
+
 async def test_a_thumb_down_on_a_compound_asks_which_parts_were_right_and_a_tap_keeps_them(chat: Chat) -> None:
     await chat.react(await chat.ask(BOTH), "👎")
     asked = chat.messenger.posts[-1]
@@ -89,6 +98,7 @@ async def test_a_thumb_down_on_a_compound_asks_which_parts_were_right_and_a_tap_
     }
     assert chat.world.recalled(ROOM) != []
     assert "takes it back" in chat.messenger.posts[-1].text
+    assert "Verdict**: rejected (ana 👎)" in await chat.command("why")
     await chat.command("undo")
     assert nodes(chat)[LUNCH].verdict is Verdict.PENDING
 
