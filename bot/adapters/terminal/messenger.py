@@ -1,6 +1,7 @@
 """The messenger for the terminal: makes events of typed lines, and prints messages."""
 
 import asyncio
+import re
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -36,6 +37,7 @@ from memory.ports import Clock, NewId
 if TYPE_CHECKING:
     from bot.adapters.terminal.interactive import LinePrompt, RichScreen
 
+_LONG_ID = re.compile(r"\b[0-9a-f]{24}\b")
 _HINT = "Ask away. 👍 or 👎 rates the last answer; /help lists the rest."
 _NOT_HERE_YET = "the answer is not here yet; type that again when it is"
 _TAKES_A_MOMENT = "that takes a moment; you may type on"
@@ -116,8 +118,8 @@ class TerminalMessenger:
         """Print a message; answers get the next number. Raises `ChannelNotFound`, `MessengerUnavailable`."""
         self._check_channel(message.workspace, message.channel)
         message_id = self._new_id()
-        # Choices of an answer, or of a question about a message, are typed as numbers.
-        is_numbered = bool(message.run_id)
+        # Choices of an answer, or of a question about a message, are typed as numbers, and so are those with long ids.
+        is_numbered = bool(message.run_id) or any(_LONG_ID.search(each.argument) for each in message.choices)
         text, shown = numbered_options(message.text, message.choices) if is_numbered else (message.text, 0)
         message = replace(message, text=text)
         if message.is_answer:

@@ -28,7 +28,7 @@ _JOINS = (" to ", " that ", " about ", ": ")
 
 def find_reminder(goal: str) -> Mapping[str, str]:
     """`what` to remind of and `when`, in the words of the goal; empty if it asks for no reminder."""
-    text = " ".join(goal.split()).rstrip(".!")
+    text = " ".join(goal.split()).rstrip(".!?")
     begin = _BEGIN.match(text) if len(text) <= _LONGEST else None
     if begin is None:
         return {}

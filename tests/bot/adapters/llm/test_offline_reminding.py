@@ -8,6 +8,8 @@ from bot.adapters.llm.offline.reminder_request import find_reminder
     [
         ("remind me tomorrow at 9 to call Ana", "call Ana", "tomorrow at 9"),
         ("Remind me to call Ana tomorrow at 9!", "call Ana", "tomorrow at 9"),
+        ("can you remind me to call Ana tomorrow at 9?", "call Ana", "tomorrow at 9"),
+        ("remind me tomorrow at 9 to call Bob?", "call Bob", "tomorrow at 9"),
         ("please remind me in 20 minutes to check the oven", "check the oven", "in 20 minutes"),
         ("can you remind me to talk to Bob and Eve in half an hour", "talk to Bob and Eve", "in half an hour"),
         ("remind me every Monday at 10 to send the report", "send the report", "every Monday at 10"),

@@ -148,6 +148,22 @@ async def test_choices_are_shown_as_what_to_type_and_mean_the_same_when_typed() 
     assert heard == [("memory", ""), ("archive", "0a1b2c3d page 1")]
 
 
+async def test_choices_with_long_ids_are_typed_as_numbers() -> None:
+    offered = (Choice(label="Undo", command="undo", argument="0661378a57906b378b0dcc95"),)
+    messenger, out = piped(io.BytesIO(b"/parts\n1\n"))
+    heard: list[tuple[str, str]] = []
+
+    async def sink(event: PersonEvent) -> None:
+        assert isinstance(event, PersonCommand)
+        heard.append((event.name, event.argument))
+        if event.name == "parts":
+            await messenger.post(replace(said("Noted.", is_answer=False), choices=offered))
+
+    await messenger.run(sink)
+    assert "Noted.\n    1  Undo\n" in out.getvalue()
+    assert heard[-1] == ("undo", "0661378a57906b378b0dcc95")
+
+
 async def test_the_options_of_a_question_are_numbered_where_it_names_them() -> None:
     offered = (
         Choice(label="Under the pot. (the key?)", command="choose", argument="0a1b2c3d 1", words="Under the pot."),
