@@ -152,6 +152,8 @@ RETRY, EDITED = "retry/", "/edited/"
 """Prefix of the message id of a question that is tried again, for which the platform has no message."""
 AGAIN = f"{RETRY}of/"
 """The same prefix before the run whose question it is, and a slash."""
+CORRECTING = f"{RETRY}correction/"
+"""The same prefix for a correction that is kept as a message, and is no question."""
 
 CRASHES, KILLS = 2, 10
 """How often the process may crash, and be killed, while answering a message before the message is set aside.

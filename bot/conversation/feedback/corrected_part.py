@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from bot.conversation.reply import NO
 from bot.model import PersonCorrection
 from memory.model import Episode, Incoming, Turn
-from memory.model.delivery import RETRY
+from memory.model.delivery import CORRECTING
 from memory.rules.retrieval.prompt import shown_line
 from memory.services.teaching.correct import CORRECTION_CHARACTERS, open_parts
 
@@ -62,7 +62,7 @@ def as_message(event: PersonCorrection, held_by: str) -> Incoming:
     return Incoming(
         scope=event.scope,
         event_id=event.event_id,
-        message_id=f"{RETRY}{event.event_id}",
+        message_id=f"{CORRECTING}{event.event_id}",
         text=event.text,
         at=event.at,
         held_by=held_by,

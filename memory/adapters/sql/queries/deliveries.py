@@ -46,7 +46,7 @@ from memory.adapters.sql.tables.teaching import people, reactions
 from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, add_statement, among, matching
 from memory.errors import NotFound
 from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap, Turn, Visibility
-from memory.model.delivery import AGAIN
+from memory.model.delivery import AGAIN, CORRECTING
 
 
 def changed_column(column: Column[Any]) -> ColumnElement[Any]:
@@ -130,7 +130,7 @@ _SENT = select(_o.part).where(matching(outgoing, "channel", "thread"), _o.sent_a
 _ASKER_IN = (
     select(_i.person)
     .join(outgoing, and_(_o.workspace == _i.workspace, _o.run_id == _i.run_id))
-    .where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None))
+    .where(matching(outgoing, "channel", "thread"), _o.sent_at.is_not(None), ~_i.message_id.startswith(CORRECTING))
     .order_by(_o.sent_at.desc(), _o.run_id.desc())
     .limit(1)
 )

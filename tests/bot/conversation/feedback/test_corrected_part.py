@@ -194,6 +194,13 @@ async def test_no_part_is_named_to_who_may_not_read_the_answer(chat: Chat) -> No
     assert labels(chat) == []
 
 
+async def test_a_thread_stays_that_of_who_asked_there(chat: Chat) -> None:
+    ana, bob = (replace(each, thread="t1") for each in (ANA, BOB))
+    await chat.ask(ALL, ana)
+    await chat.correct("In the cellar.", bob, message_id="post-2")
+    assert chat.world.memory.listening.state(ana).asker == "ana"
+
+
 async def test_others_are_not_answered_with_it_before_it_is_approved(chat: Chat) -> None:
     here = [replace(each, thread="t1") for each in (ANA, BOB)]
     await chat.ask(ALL, here[0])
