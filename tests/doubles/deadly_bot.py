@@ -3,9 +3,9 @@
 `python -m tests.deadly_bot chat`; the variable DEADLY says how.
 """
 
+import ctypes
 import faulthandler
 import os
-import re
 import signal
 import time
 from typing import Any
@@ -20,7 +20,7 @@ _run, _recall = AgentTree.run, Recalling.prepared
 
 def strike() -> None:
     if HOW == "freeze":
-        re.match(r"(a+)+$", "a" * 60 + "b")  # keeps the interpreter to itself
+        ctypes.PyDLL(None).pause()  # keeps the interpreter to itself
     elif HOW == "fault":
         faulthandler._sigsegv()  # type: ignore[attr-defined]  # the module's own way to test itself
     elif HOW == "kill":
