@@ -31,7 +31,7 @@ from bot.conversation.notices.digest import Digest
 from bot.conversation.notices.welcome import Welcomer
 from bot.conversation.notifications import notice, notify, try_to_notify
 from bot.conversation.reply import CHOOSE, short_id
-from bot.errors import MessengerError
+from bot.errors import MessengerError, NotPermitted
 from bot.model import (
     Address,
     BotInvited,
@@ -357,7 +357,10 @@ class Goodbot:
             await notify(messenger, event, not_chosen(event.argument))
             return
         if settled.text:
-            await messenger.post(replace(notice(event.scope, settled.text), choices=settled.choices))
+            try:
+                await messenger.post(replace(notice(event.scope, settled.text), choices=settled.choices))
+            except NotPermitted:  # its buttons would be in a direct message, which the person does not accept
+                await notify(messenger, event, settled.text)
         if settled.message is not None:
             self.conversations.enqueue(messenger, settled.message)
         if settled.changed_run:

@@ -108,7 +108,7 @@ def private_reply_for(
         # Where others read it there are buttons only for the answers to a question, which nobody else can give.
         is_question = bool(choices) and all(each.command == CHOOSE for each in choices)
         view = choice_view(choices) if place.is_direct or is_question else None
-        return await posting.reply(channel, message.id, text, file, view)
+        return place.message_id(await posting.reply(channel, message.id, text, file, view))
 
     async def directly(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
         try:

@@ -242,3 +242,25 @@ async def test_on_discord_the_parts_are_buttons_that_only_who_corrects_may_press
             direct = server.dm(session.ana)
             await server.until(lambda: [each for each in server.said(direct) if noted in each.content])
             await chat.bot.idle()
+
+
+@pytest.mark.parametrize("in_thread", [False, True])
+async def test_on_discord_who_accepts_no_direct_messages_is_told_where_they_replied(
+    chat: Chat, in_thread: bool
+) -> None:
+    async with DiscordServer() as server:
+
+        async def sink(event: PersonEvent) -> None:
+            await chat.bot.sink(session.messenger)(event)
+
+        async with connected(server, sink=sink) as session:
+            ben = server.person("ben", session.guild, accepts_dms=False)
+            place = server.thread(session.general, ben) if in_thread else session.general
+            session.asks(ALL, person=ben, channel=place)
+            await server.until(lambda: server.said(place))
+            for number, text in enumerate(("In the cellar.", "Under the pot."), start=2):
+                session.asks(f"correct: {text}", person=ben, channel=place)
+                await server.until(lambda number=number: len(server.said(place)) == number)  # type: ignore[misc]
+            session.asks("2", person=ben, channel=place, reply_to=server.said(place)[1])
+            await server.until(lambda: "answer is “In the cellar.”" in server.said(place)[-1].content)
+            await chat.bot.idle()
