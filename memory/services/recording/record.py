@@ -21,6 +21,7 @@ from memory.model import (
     Scope,
     Signal,
     Visibility,
+    found_nothing,
     offers_of,
 )
 from memory.model.delivery import AGAIN, UNFINISHED
@@ -367,7 +368,12 @@ def _options(nodes: Sequence[Episode]) -> tuple[Option, ...]:
 
 
 def _not_only_offered(used: Sequence[UsedLesson], nodes: Sequence[Episode]) -> tuple[UsedLesson, ...]:
-    """Those lessons whose text the answer gives, and not only offers as an option of a question."""
+    """Those lessons whose text the answer gives, and not only offers as an option of a question.
+
+    An answer that found nothing gives none, whatever its words are like.
+    """
+    if found_nothing(nodes):
+        return ()
     offered = {text for offer in offers_of(nodes) if (text := offer.option.text)}
     given = {node.output for node in nodes}
     return tuple(each for each in used if each.episode.output not in offered - given)

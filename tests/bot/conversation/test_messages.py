@@ -8,6 +8,7 @@ from memory.model import Audience, Lesson
 from memory.services import UsedLesson
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
+from tests.doubles.model import fail
 
 
 def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
@@ -36,6 +37,22 @@ async def test_an_answer_names_what_was_proposed_and_not_what_was_refused(emoji:
     await chat.react(await chat.ask(question, ANA), emoji, by=ANA)
     await chat.ask(question, BOB)
     assert len(chat.messenger.posts[-1].lessons) == told
+    await chat.bot.idle()
+    chat.executor.close()
+
+
+async def test_an_answer_that_knows_nothing_used_no_lesson() -> None:
+    chat = Chat()
+    chat.oracle.answers |= {
+        "where is the key?": "Under the flowerpot.",
+        "where is the blue key?": "Under the flowerpot.",
+    }
+    await chat.react(await chat.ask("where is the key?"), "👍")
+    await chat.ask("where is the blue key?")
+    assert chat.messenger.posts[-1].lessons != ()
+    chat.oracle.answers["where is the blue key?"] = fail("I looked under the flowerpot, and don't know.")
+    await chat.ask("where is the blue key?")
+    assert chat.messenger.posts[-1].lessons == ()
     await chat.bot.idle()
     chat.executor.close()
 
