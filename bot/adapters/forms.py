@@ -57,6 +57,11 @@ def correction_event(
     )
 
 
+def asks(text: str) -> bool:
+    """Whether a message from which somebody teaches is the question, instead of the answer."""
+    return text.rstrip().endswith("?")
+
+
 async def prefilled(found: Awaitable[Filled], empty: Filled) -> Filled:
     """What a form is filled in with; `empty` if it is not there in time."""
     try:

@@ -258,13 +258,19 @@ class Interactions:
         await self.command(interaction, "why", message_id=str(message.id))
 
     async def teach(self, interaction: UserInteraction, message: discord.Message) -> None:
-        """The menu entry that opens the form for a lesson, filled in from the message and what it replies to."""
+        """The menu entry that opens the form for a lesson, filled in from the message and what it replies to.
+
+        A message that replies to nothing is the question if it asks something, else the answer.
+        """
         if not await self._admitted(interaction):
             return
         replied = message.reference.resolved if message.reference else None
-        asked, reply = (replied, message) if isinstance(replied, discord.Message) else (message, None)
-        question = await self._filled_from(interaction, asked)
-        answer = replace(await self._filled_from(interaction, reply), is_answer=True) if reply else FilledFrom()
+        question, answer = FilledFrom(), await self._filled_from(interaction, message)
+        if isinstance(replied, discord.Message):
+            question = await self._filled_from(interaction, replied)
+        elif forms.asks(answer.text):
+            question, answer = answer, FilledFrom()
+        answer = replace(answer, is_answer=True)
         self._filled_in[views.packed(question, answer)] = question, answer
         await self._open(interaction, teaching_form(question, answer))
 

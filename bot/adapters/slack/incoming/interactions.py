@@ -163,15 +163,17 @@ class Interactions:
     # Teaching and explaining --------------------------------------------------------------------------------------
 
     async def teach(self, body: Json) -> None:
-        """The shortcut "Teach the bot..." on any message."""
+        """The shortcut "Teach the bot..." on a message: in a thread the answer, else the question if it asks."""
         message = body["message"]
         thread = str(message.get("thread_ts") or "")
         channel, ts = _location(body).channel, str(message["ts"])
         question, asker = "", ""
         if thread and thread != ts:
             question, asker = await forms.prefilled(self._asked(channel, thread), ("", ""))
-        answer_text = await self._plain(message, channel)
-        place = AnswerReference(channel=channel, ts=ts, thread=thread, by=(asker, self._author(message)))
+        answer_text, author = await self._plain(message, channel), self._author(message)
+        if not (thread and thread != ts) and forms.asks(answer_text):
+            question, asker, answer_text, author = answer_text, author, "", ""
+        place = AnswerReference(channel=channel, ts=ts, thread=thread, by=(asker, author))
         if not await self._open(body, blocks.teaching_view(place, question, answer_text)):
             await self._responder.change(
                 str(body["response_url"]), response_type="ephemeral", replace_original=False, text=_NOT_OPENED
@@ -197,7 +199,8 @@ class Interactions:
         context = self._context
         about, location, fields = await self._submitted(body)
         (asker, author), texts = about.by, blocks.filled_in(body["view"])
-        root = about.thread if texts.get(forms.QUESTION) else ""
+        asked_in = (about.thread or about.ts) if texts.get(forms.QUESTION) else ""
+        answered_in = about.ts if texts.get(forms.ANSWER) else ""
         is_wide = fields.get(forms.AUDIENCE) == Audience.WORKSPACE
         await context.sink(
             forms.teaching_event(
@@ -207,8 +210,8 @@ class Interactions:
                 at=context.clock(),
                 role=await context.roles.of(location, is_wide=is_wide),
                 filled_from=[
-                    FilledFrom(message_id=root, person=asker, text=texts.get(forms.QUESTION, "")),
-                    FilledFrom(message_id=about.ts, person=author, text=texts.get(forms.ANSWER, ""), is_answer=True),
+                    FilledFrom(message_id=asked_in, person=asker, text=texts.get(forms.QUESTION, "")),
+                    FilledFrom(message_id=answered_in, person=author, text=texts.get(forms.ANSWER, ""), is_answer=True),
                 ],
             )
         )

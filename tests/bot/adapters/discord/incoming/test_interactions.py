@@ -323,6 +323,18 @@ async def test_teaching_from_the_menu_of_a_question(server: DiscordServer, sessi
     )
 
 
+async def test_teaching_from_the_menu_of_a_statement(server: DiscordServer, session: Session) -> None:
+    said = server.says(server.person("ben", session.guild), session.general, "the coffee is on floor 2")
+    menu = server.uses_menu(session.ana, said, "Teach the bot…")
+    await server.until(lambda: menu.modal)
+    form = server.submits(menu, {"When somebody asks": "where is the coffee?"})
+    await server.until(lambda: form.text)
+    [event] = await session.heard.of(PersonTeaching, 1)
+    assert (event.question, event.answer) == ("where is the coffee?", "the coffee is on floor 2")
+    [source] = event.filled_from
+    assert (source.person, source.text, source.is_answer) == (said.author.id, "the coffee is on floor 2", True)
+
+
 async def test_teaching_from_an_answer_leaves_its_small_print_out(server: DiscordServer, session: Session) -> None:
     asked = session.asks("where is the coffee?")
     ref = await session.posted("Ask @everyone\non floor 1.", reply_to=asked.id, lessons=("Tea", "Milk"))

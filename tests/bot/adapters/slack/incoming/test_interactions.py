@@ -244,6 +244,17 @@ async def test_any_message_can_be_made_a_lesson(server: SlackServer) -> None:
     )
 
 
+async def test_a_question_from_which_somebody_teaches_is_the_question(server: SlackServer) -> None:
+    ana, ben, channel = server.person("ana"), server.person("ben"), server.channel("general")
+    async with connected(server) as session:
+        asked = ben.says(channel, "where is the key?", mention=False)
+        await ana.uses_shortcut(asked, blocks.TEACH_SHORTCUT).answered()
+        await ana.submits({forms.ANSWER: "Under the pot."}).answered()
+    [lesson] = of(session.heard, PersonTeaching)
+    assert (lesson.question, lesson.answer) == ("where is the key?", "Under the pot.")
+    assert lesson.filled_from == (FilledFrom(message_id=asked.ts, person=ben.id, text="where is the key?"),)
+
+
 async def test_who_wants_to_teach_is_told_when_no_form_opens(server: SlackServer) -> None:
     ana, channel = server.person("ana"), server.channel("general")
     async with connected(server) as session:
