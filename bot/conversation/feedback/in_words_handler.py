@@ -60,6 +60,7 @@ class NotedPreference:
     message: Incoming
     style: StylePreference
     run_id: str
+    reply: str
 
     @property
     def understood(self) -> str:
@@ -104,7 +105,12 @@ class InWordsHandler:
         style = preference_in(message.text)
         if style is not None:
             return (
-                NotedPreference(message=message, style=style, run_id=run_id)
+                NotedPreference(
+                    message=message,
+                    style=style,
+                    run_id=run_id,
+                    reply=self.preference_noted(style, messenger.how_to_type),
+                )
                 if about
                 else await self._overheard(message, run_id)
             )
@@ -172,7 +178,7 @@ class InWordsHandler:
                     preference_of(noted.style, noted.message.event_id),
                     run_id=noted.run_id,
                     understood=noted.understood,
-                    reply=preference_noted(noted.style, follows_style=self._follows_style),
+                    reply=noted.reply,
                 )
             return await self._executor(
                 self._memory.in_words.answer,
@@ -186,6 +192,10 @@ class InWordsHandler:
             log.info("message %s is no feedback in words: %s", noted.message.event_id, error)
             self._refused.add(noted.message.event_id)
             return None
+
+    def preference_noted(self, style: StylePreference, how_to_type: HowToType) -> str:
+        """The confirmation of a wish about style, and whether the model keeps to it."""
+        return preference_noted(style, how_to_type, follows_style=self._follows_style)
 
     def _reply(self, reading: Reading, how_to_type: HowToType) -> Callable[[Episode], str]:
         def reply(judged: Episode) -> str:

@@ -8,6 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from bot.conversation.messages import HowToType
 from memory.services import Preference
 
 _LANGUAGES: Mapping[str, str] = {
@@ -155,10 +156,10 @@ def preference_of(style: StylePreference, event_id: str) -> Preference:
     return Preference(kind=style.kind, text=style.instruction, event_id=event_id)
 
 
-def preference_noted(style: StylePreference, *, follows_style: bool = True) -> str:
+def preference_noted(style: StylePreference, how_to_type: HowToType, *, follows_style: bool) -> str:
     """The confirmation: what was understood, and that it does not judge the answer."""
     kept = f"Noted, for my answers to you from now on: {style.instruction} It says nothing about what is right."
-    return f"{kept} `memory` shows it.{'' if follows_style else _NOT_OFFLINE}"
+    return f"{kept} `{how_to_type('memory')}` shows it.{'' if follows_style else _NOT_OFFLINE}"
 
 
 def preference_dropped(preference: Preference) -> str:

@@ -1,8 +1,11 @@
 """How somebody wants to be answered: kept for them alone, shown, taken back, and no opinion of what is right."""
 
+from pathlib import Path
+
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.adapters import forms
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.model import Choice, PersonCommand
 from memory.model import Role, Scope
@@ -11,6 +14,8 @@ from memory.services import Preference
 from memory.services.recording.preferences import MOST
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
+from tests.doubles.slack import SlackServer
+from tests.doubles.whole_bot import slack_bot
 
 QUESTION = "where is the spare key?"
 
@@ -144,6 +149,24 @@ async def test_a_wish_is_kept_for_its_person_alone_and_reaches_the_system_prompt
     await chat.ask("in English please")
     await chat.ask("what is the door code?")
     assert chat.oracle.requests[-1].system.endswith("- Answer in English.")
+
+
+async def test_it_is_told_how_to_see_it_and_whether_the_model_keeps_to_it_also_from_the_form(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, channel = server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            asked = ana.says(channel, QUESTION)
+            await bot.settled()
+            [answer] = server.said_by_bot(channel, asked.ts)
+            await ana.rates(answer, good=False).answered()
+            await ana.submits({forms.REASON: "too long"}).answered()
+            await bot.settled()
+            ana.says(channel, "in German please", thread_ts=asked.ts)
+            await bot.settled()
+        told = [each.text for each in server.ephemerals(ana)]
+        assert len(told) == 2
+        for each in told:
+            assert "`@goodbot memory` shows it. The offline model gives answers as people taught them" in each
 
 
 async def test_one_tap_takes_it_back() -> None:
