@@ -87,22 +87,28 @@ class Conversations:
     ) -> None:
         """Answer a message now, with this function, so that it can be stopped like any other."""
         key, cancel = incoming.scope.conversation, asyncio.Event()
-        with self.working_on(_id(incoming)), after_earlier_work():
-            self._running[key] = (incoming, cancel)
-            try:
+        self._running[key] = (incoming, cancel)
+        try:
+            with after_earlier_work():
                 await answer(messenger, incoming, cancel, is_current)
-            finally:
-                self._running.pop(key, None)
+        finally:
+            self._running.pop(key, None)
+            self._ended(_id(incoming))
 
     @contextmanager
     def working_on(self, message: tuple[str, str]) -> Iterator[None]:
         """Work inside on the message with this workspace and event id, which is not offered again meanwhile."""
+        is_twice = message in self.taken  # its event came again
         self.taken.add(message)
         try:
             yield
         finally:
-            self.taken.discard(message)
-            self.turns.ended(message[1])
+            if not is_twice:
+                self._ended(message)
+
+    def _ended(self, message: tuple[str, str]) -> None:
+        self.taken.discard(message)
+        self.turns.ended(message[1])
 
     async def _work_suspects(self) -> None:
         while self._suspects and not self.is_draining:

@@ -111,10 +111,11 @@ async def test_only_who_corrects_is_asked_and_also_after_a_restart(chat: Chat) -
 async def test_what_is_being_asked_is_not_offered_again_as_what_could_not_be_posted(chat: Chat) -> None:
     async def after_post() -> None:
         chat.messenger.after_post = None
+        await chat.correct("In the cellar.", event_id="e1")
         assert await chat.bot.recovery.redeliver(chat.messenger) == 0
 
     chat.messenger.after_post = after_post
-    await chat.correct("In the cellar.")
+    await chat.correct("In the cellar.", event_id="e1")
     assert chat.messenger.notices == [WHICH]
 
 
