@@ -32,6 +32,7 @@ from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.fold import facts, replaced
 from memory.rules.quarantine import flags_of
+from memory.services.conversation.whose_words import people_behind, runs_with_lessons
 from memory.services.core import answer_authors, event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.teaching.sources import Sources
@@ -202,6 +203,11 @@ def _sources(tx: Transaction, scope: Scope, given: Sequence[Episode]) -> dict[st
     for episode_id, people in noted.items():
         each = here[episode_id]
         wrote[episode_id] |= set(people) if each.origin is Origin.RUN else answer_authors(tx, each)
+    answered = {each.run_id for each in here.values() if each.origin is Origin.RUN}
+    taught = runs_with_lessons(tx, scope.workspace, answered)
+    for each in here.values():
+        if each.run_id in taught:
+            wrote[each.id] |= people_behind(tx, each)
     for link in links:
         if link.to_id in here and link.from_id in lessons:
             wrote[link.to_id].add(lessons[link.from_id].author)

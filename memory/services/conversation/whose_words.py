@@ -1,6 +1,8 @@
 """Whose words are in an answer or a lesson, by what it used and what is noted of it."""
 
-from memory.model import Episode, LinkKind, Signal
+from collections.abc import Iterable, Sequence
+
+from memory.model import Episode, LinkKind, Retrieval, RetrievalItem, Signal
 from memory.ports import Transaction
 from memory.rules.quotes import repeats
 
@@ -26,10 +28,19 @@ def people_behind(tx: Transaction, episode: Episode) -> set[str]:
     return people
 
 
+def runs_with_lessons(tx: Transaction, workspace: str, run_ids: Iterable[str]) -> set[str]:
+    """Those of these answers that used lessons."""
+    return {run_id for run_id, found in tx.retrievals.of_runs(workspace, run_ids).items() if _used(found)}
+
+
+def _used(found: Iterable[tuple[Retrieval, Sequence[RetrievalItem]]]) -> set[str]:
+    signals = (Signal.USED, Signal.CONTRADICTED)
+    return {item.episode_id for _, items in found for item in items if item.signal in signals}
+
+
 def _behind(tx: Transaction, workspace: str, run_id: str) -> list[Episode]:
     """The lessons that an answer used, with the corrections of those that are wrong."""
-    items = (item for _, items in tx.retrievals.of_run(workspace, run_id) for item in items)
-    used = {item.episode_id for item in items if item.signal in (Signal.USED, Signal.CONTRADICTED)}
+    used = _used(tx.retrievals.of_run(workspace, run_id))
     links = tx.episodes.links(workspace, used)
     used |= {link.from_id for link in links if link.kind is LinkKind.CORRECTS and link.to_id in used}
     return list(tx.episodes.get_many(workspace, sorted(used)).values())

@@ -92,6 +92,14 @@ class TestImport(Attacked):
         world.memory.privacy.forget(W, "bob")
         assert world.memory.audit.episodes(W, ALL) == []
 
+    def test_a_copy_of_an_answer_goes_with_who_wrote_the_lesson_that_it_used(self, world: World) -> None:
+        world.correct(world.ask("where is the key?"), "behind the quokka", by="bob", role=Role.TEACHER)
+        answer = world.ask("where is the key kept?", "behind the quokka", of=scope("eve"))
+        mine = EpisodicMemory(world.memory, scope("eve", channel="mine"))
+        assert import_memories(export_memories([answer]), episodic=mine).imported == 1
+        world.memory.privacy.forget(W, "bob")
+        assert "quokka" not in repr(world.memory.audit.episodes(W, ALL))
+
     def test_a_step_that_names_an_approved_run_is_put_into_another(self, world: World) -> None:
         mine = EpisodicMemory(world.memory, scope("ana"))
         context = init_episode("s", "r", episodic=mine)
