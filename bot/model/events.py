@@ -44,10 +44,17 @@ class PersonMessage(BaseEvent):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PersonEdit(BaseEvent):
-    """A person edited a message of theirs. It has an effect until it is answered, or if no answer was known."""
+    """A person edited a message of theirs.
+
+    It has an effect until it is answered, if no answer was known, or if it is a correction.
+    """
 
     message_id: str
     text: str
+    of_event: str = ""
+    """The event id of the message before the edit."""
+    find_role: FindRole | None = field(default=None, compare=False, repr=False)
+    """Looks up the role if `role` is only a cached one."""
     files: tuple[TextFile, ...] = ()
     """The attachments after the edit."""
     images: tuple[ImageFile, ...] = ()

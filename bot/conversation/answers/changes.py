@@ -28,12 +28,12 @@ class ChangeHandler:
     _feedback: FeedbackHandler
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
-        """Answer the edited text of a question; if it is too late, tell the person so."""
+        """Answer the edited text of a question; if it is too late, tell the person so. A correction corrects anew."""
         await self._saver.on_edit(messenger, event)
         if not event.is_addressed:
             return
         text, scope = full_text(event), event.scope
-        if await self._ask_anew(messenger, event, text):
+        if not await self._feedback.on_edit(messenger, event) and await self._ask_anew(messenger, event, text):
             return
         place = scope.workspace, scope.channel, event.message_id
         is_taken = await self._executor(self._memory.changes.reword, *place, text, scope.visibility)

@@ -24,7 +24,7 @@ from bot.conversation.messages import HowToType
 from bot.conversation.notifications import try_to_notify
 from bot.conversation.reply import CHOICE, CHOOSE
 from bot.errors import MessengerError
-from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonCorrection, PersonMessage
+from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonCorrection, PersonEdit, PersonMessage
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
@@ -241,7 +241,7 @@ class InWordsHandler:
         event = self.events.get(message.event_id)
         return await self.role_now(event) if event is not None else None
 
-    async def role_now(self, event: PersonMessage) -> Role | None:
+    async def role_now(self, event: PersonMessage | PersonEdit) -> Role | None:
         """The role of a message's author; None if it cannot be determined now, or they may not use the bot there."""
         try:
             role = event.role if event.find_role is None else await event.find_role()

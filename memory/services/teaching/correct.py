@@ -169,6 +169,18 @@ class Correcting:
         write_votes(self._core, tx, now, own, reason="a person said what is right")
         return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
 
+    def reworded(self, scope: Scope, event_id: str, text: str) -> Prepared | None:
+        """Prepare the person's correction of that event again; None if it is not in effect, or has this text."""
+        with self._core.store.read() as tx:
+            cast = tx.teaching.reactions_by(scope.workspace, scope.person)
+            own = next((each for each in cast if (each.event_id, each.source) == (event_id, CORRECTION)), None)
+            lesson = tx.episodes.of_run(scope.workspace, own.run_id)[0] if own is not None and own.is_active else None
+            is_new = lesson is not None and lesson.archived_at is None and lesson.output != text
+            failed = next(iter(corrected_by(tx, lesson)), None) if lesson is not None and is_new else None
+        if failed is None:
+            return None
+        return self.prepared(scope, failed.run_id, text, node_id="" if failed.is_root else failed.id)
+
     def _embedded(self, workspace: str, run_id: str, node_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding if the answer has none, because it was stopped or the embedder failed."""
         with self._core.store.read() as tx:

@@ -164,6 +164,19 @@ class Teaching:
                 return None
             return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
 
+    def reword(
+        self, scope: Scope, of_event: str, text: str, *, role: Role, at: datetime, event_id: str
+    ) -> Corrected | None:
+        """Correct the same once more, with the text that the person's message of that event has now.
+
+        None if that event made no correction that is in effect, or one that says the same. Raises what `correct` does.
+        """
+        prepared = self._correcting.reworded(scope, of_event, text)
+        with self._core.store.write() as tx:
+            if prepared is None or not tx.log.claim(scope.workspace, event_id, self._core.clock()):
+                return None
+            return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=of_event)
+
     def teach(
         self,
         scope: Scope,

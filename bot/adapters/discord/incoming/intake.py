@@ -273,6 +273,7 @@ class Intake:
             files=attached.files,
             images=attached.images,
             is_addressed=is_addressed,
+            of_event=str(message.id),
         )
         person = str(message.author.id)
         with nullcontext() if is_addressed else replying_to(person, directly(self._context, person)):

@@ -52,6 +52,24 @@ async def test_slack(tmp_path: Path) -> None:
             assert bot.votes(bot.session.workspace) == []
 
 
+async def test_an_edited_correction_on_discord_corrects_anew(tmp_path: Path) -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        discord_bot(server, tmp_path, reads="everything", answers="post") as bot,
+    ):
+        ana, general = bot.session.ana, bot.session.general
+        for question, words in (("who feeds the cat?", "correct: {}"), ("who has the key?", "no, {}")):
+            bot.session.asks(question)
+            await bot.settled()
+            said = server.says(ana, general, words.format("it's Bem"), reply_to=server.said(general)[-1])
+            await bot.settled()
+            server.edits(said, words.format("it's Ben"))
+            await bot.settled()
+            bot.session.asks(question)
+            await bot.settled()
+            assert server.said(general)[-1].content.startswith("it's Ben")
+
+
 async def test_a_teacher_in_slack_is_known_as_one(tmp_path: Path) -> None:
     async with SlackServer() as server:
         tea, general = server.person("tea"), server.channel("general")

@@ -39,6 +39,28 @@ async def test_in_a_direct_message_it_meets_the_answer_of_its_thread_or_else_the
     assert len(server.said_by_bot(ana.dm, door.ts)) == 1
 
 
+@pytest.mark.parametrize("words", ["correct: Under the {}.", "no, under the {}"])
+@pytest.mark.parametrize("restarted", [False, True])
+async def test_an_edit_of_it_corrects_the_same_answer_anew(
+    server: SlackServer, ana: Person, ben: Person, general: str, tmp_path: Path, words: str, restarted: bool
+) -> None:
+    async with AsyncExitStack() as stack:
+        bot = await stack.enter_async_context(slack_bot(server, tmp_path, teachers=(ana.id,)))
+        key = await say(bot, ana, general, KEY)
+        correction = await say(bot, ana, general, words.format("pt"), under=key)
+        await say(bot, ana, general, DOOR, under=key)
+        if restarted:
+            await stack.aclose()
+            bot = await stack.enter_async_context(slack_bot(server, tmp_path, teachers=(ana.id,)))
+        for _ in range(2):
+            ana.edits(correction, words.format("pot"))
+            await bot.settled()
+        assert list(taught(bot)) == [KEY]
+        asked = await say(bot, ben, general, KEY)
+        assert "nder the pot" in server.said_by_bot(general, asked.ts)[-1].text
+    assert sum("Saved as a lesson for everybody in #general" in text for text in told(server, ana)) == 2
+
+
 async def test_after_a_restart_it_still_meets_the_answer_of_its_thread(
     server: SlackServer, ana: Person, general: str, tmp_path: Path
 ) -> None:
