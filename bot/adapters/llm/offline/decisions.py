@@ -105,7 +105,7 @@ class Decider:
         for candidate in self._ranked:
             if candidate.action not in self._tried and (candidate.is_sure or self._must_choose):
                 return self._answer_known_part(candidate) or self._do(candidate)
-        return self._look_up() or self._answer_known_part() or self._ask() or self._give_up()
+        return self._look_up() or self._answer_known_part() or self._ask() or self._name_parts() or self._give_up()
 
     @property
     def impossible(self) -> frozenset[str]:
@@ -240,6 +240,13 @@ class Decider:
         if EXPAND in self._tried:
             return self._give_up()
         return self._expand(parts, "I know only a part of this.")
+
+    def _name_parts(self) -> ModelTurn | None:
+        """Split a goal of several requests of which none is known, so that each is named and can be taught alone."""
+        if self._must_choose or EXPAND not in self._tools or EXPAND in self._tried:
+            return None
+        parts = self._partly_known(self._goal, None)
+        return self._expand(parts, "I know none of this.") if parts is not None and parts.flow != "fallback" else None
 
     def _partly_known(self, goal: str, whole: ActionCandidate | None) -> Split | None:
         """The requests in a goal of which some are not known; None if it is one, or `whole` is sure for all of it."""

@@ -107,6 +107,22 @@ NORWAY, HARALD = "who is the king of Norway?", "Harald."
 KNOWN = {"where is the spare key of the van?": "Behind the desk.", "when does the canteen open?": "At 11:30."}
 
 
+def test_of_requests_that_are_all_unknown_each_is_named_and_taught_alone(tmp_path: Path) -> None:
+    printer, canteen = "where is the printer", "when does the canteen open?"
+
+    async def ask() -> list[str]:
+        async with taught_bot(tmp_path, {}) as asker:
+            told = [await asker.ask(f"{printer} and {canteen}")]
+            for part, answer in ((printer, "On floor 2."), (canteen, "At 11:30.")):
+                await asker.ask(part)
+                await asker.correct(answer)
+            return [*told, await asker.ask(f"{printer} and {canteen}")]
+
+    unknown, known = asyncio.run(ask())
+    assert unknown.startswith(f"I don't know: “{printer}”, “{canteen}”.")
+    assert known == "On floor 2.\n\nAt 11:30."
+
+
 def test_a_reminder_beside_an_unknown_request_is_set_once(tmp_path: Path) -> None:
     async def ask() -> list[str]:
         async with taught_bot(tmp_path, {}) as asker:
