@@ -123,12 +123,12 @@ def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[st
     read = tx.episodes.get_many(workspace, dict.fromkeys(known)).values()
     found = sorted(read, key=lambda each: (each.created_at, each.id))
     written = [each for each in found if each.origin is not Origin.RUN and each.author not in ("", person)]
-    quoted = [each.id for each in written if each.id not in own and person in answer_authors(tx, each)]
-    lessons = [each.id for each in written if each.id not in quoted]
+    quoted = {each.run_id for each in written if each.id not in own and person in answer_authors(tx, each)}
     # Whole runs, because a node repeats what the nodes below it asked or found out.
-    answers = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own}
-    runs = tx.episodes.of_runs(workspace, sorted(answers))
-    return lessons, [*quoted, *(node.id for run_id in sorted(runs) for node in runs[run_id] if node.id not in own)]
+    runs = {each.run_id for each in found if each.origin is Origin.RUN and each.id not in own} | quoted
+    whole = tx.episodes.of_runs(workspace, sorted(runs))
+    answers = [node.id for run_id in sorted(whole) for node in whole[run_id] if node.id not in own]
+    return [each.id for each in written if each.id not in set(answers)], answers
 
 
 def part_from_asker(

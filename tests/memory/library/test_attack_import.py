@@ -15,7 +15,7 @@ from memory import (
     persist_memories,
     record_step_start,
 )
-from memory.model import Audience, Episode, Outcome, Role, Step, StepKind, Verdict, Verdicts
+from memory.model import Audience, Episode, Outcome, Role, Step, StepKind, Termination, Verdict, Verdicts
 from memory.model.saved import FilledFrom
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import render_lessons
@@ -99,6 +99,17 @@ class TestImport(Attacked):
         assert import_memories(export_memories([answer]), episodic=mine).imported == 1
         world.memory.privacy.forget(W, "bob")
         assert "quokka" not in repr(world.memory.audit.episodes(W, ALL))
+
+    def test_a_copy_goes_as_a_whole(self, world: World) -> None:
+        parts = [("where is the key?", Termination.SUCCESS), ("where is the card?", Termination.FAILURE)]
+        answer = world.ask("where is all of it?", "under the mat", children=parts)
+        world.react(answer, by="tea", role=Role.TEACHER)
+        world.correct(answer, "behind the quokka", by="bob")  # of the part that failed
+        mine = EpisodicMemory(world.memory, scope("eve", channel="mine"))
+        assert import_memories(export_memories(world.nodes(answer)), episodic=mine).imported == 3
+        world.memory.privacy.forget(W, "bob")
+        assert {each.channel for each in world.memory.audit.episodes(W, ALL)} == {"c1"}
+        assert world.memory.audit.check() == []
 
     def test_a_step_that_names_an_approved_run_is_put_into_another(self, world: World) -> None:
         mine = EpisodicMemory(world.memory, scope("ana"))
