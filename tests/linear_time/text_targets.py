@@ -23,7 +23,7 @@ from bot.adapters.terminal.piped_lines import PipedLines
 from bot.app.processes.log_file import SecretlessFormatter
 from bot.cli import output
 from bot.conversation.answers import unknown_answers
-from bot.conversation.feedback import feedback_in_words, handler, remarks
+from bot.conversation.feedback import feedback_in_words, handler, note_in_words, remarks
 from bot.conversation.listening import follow_up
 from bot.errors import CommandRefused
 from bot.model import BotMessage
@@ -198,6 +198,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read": lambda text: feedback_in_words.read(text[:600]),
     "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
+    "note_in_words.note_in": note_in_words.note_in,
+    "note_in_words.note_in, a thing": lambda text: note_in_words.note_in(f"remember that the {text} is here"),
     "feedback.dismisses_bot": handler.dismisses_bot,
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
     "written.text_of": lambda text: text_of(ModelResponse(parts=[TextPart(content=text)])),
@@ -214,6 +216,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "words.command_in, purge": lambda text: command_words.command_in(f"purge {text}"),
     "words.command_in, correct": lambda text: command_words.command_in(f"correct: {text}"),
     "words.slash_command": command_words.slash_command,
+    "words.slash_command, note": lambda text: command_words.slash_command(f"remember that the {text}"),
     "Slack, harmless": mrkdwn.harmless,
     "Slack, to_mrkdwn": mrkdwn.to_mrkdwn,
     "Slack, to_mrkdwn of code": lambda text: mrkdwn.to_mrkdwn(f"- a\n  ```\n{text}\n> b"),

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TypeAlias
 
-from bot.adapters.command_words import command_in
+from bot.adapters.command_words import NOTE, command_in
 from bot.adapters.terminal.reactions import reactions_in
 from bot.errors import CommandRefused
 from memory.model.normal_form import normalised
@@ -28,6 +28,7 @@ Type a message to ask something. To teach:
   👍 or +1              the last answer was right
   👎 or -1              it was wrong
   /correct TEXT         what would have been right
+  remember that ...     something to know, without a question
   /react EMOJI [n]      react to answer [n]; without n, to the last one
   /unreact [EMOJI] [n]  take a reaction back
   /new                  begin a new conversation: what was said before is left out of it
@@ -152,6 +153,8 @@ def _words(text: str) -> Act:
     if text.casefold() in _LEAVES:
         return Command("quit")
     typed = command_in(text)
+    if typed is not None and typed.name == NOTE:
+        return Command(NOTE, typed.argument)
     if typed is None or typed.name not in _COMMANDS:
         return Say(text)
     if typed.name == "export":

@@ -2,7 +2,7 @@
 
 from bot.adapters.command_words import ParsedCommand, command_event
 from bot.config import TerminalSettings
-from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReaction
+from bot.model import PersonCommand, PersonCorrection, PersonMessage, PersonReaction, PersonTeaching
 from memory.model import Role, Scope, Visibility
 from memory.ports import Clock, NewId
 
@@ -71,8 +71,8 @@ class CurrentSpeaker:
             role=self.role,
         )
 
-    def command(self, typed: ParsedCommand, message_id: str = "") -> PersonCommand | PersonCorrection:
-        """The event of a command or correction, about an answer or the last one."""
+    def command(self, typed: ParsedCommand, message_id: str = "") -> PersonCommand | PersonCorrection | PersonTeaching:
+        """The event of a command, correction or lesson, about an answer or the last one."""
         return command_event(
             typed, event_id=self._new_id(), scope=self.scope, at=self._clock(), role=self.role, message_id=message_id
         )

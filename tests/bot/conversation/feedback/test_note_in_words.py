@@ -1,0 +1,91 @@
+"""What a message asks to remember, as a lesson: "remember that the alarm code is 4711"."""
+
+from pathlib import Path
+
+import pytest
+
+from bot.conversation.feedback.note_in_words import Note, note_in
+from tests.doubles.discord import DiscordServer
+from tests.doubles.slack import SlackServer
+from tests.doubles.whole_bot import discord_bot, slack_bot
+
+
+@pytest.mark.parametrize(
+    ("text", "question", "statement"),
+    [
+        ("remember that the alarm code is 4711", "what is the alarm code?", "the alarm code is 4711"),
+        (
+            "Please remember, that our guests are now in room 5.",
+            "what are our guests?",
+            "our guests are now in room 5.",
+        ),
+        ("note that Bianca owns the deploy", "Bianca owns the deploy", "Bianca owns the deploy"),
+        ("Note: the office closes at 6", "the office closes at 6", "the office closes at 6"),
+        ("don't forget that guests park behind it", "guests park behind it", "guests park behind it"),
+        ("Merk dir, dass der Türcode 4711 ist", "der Türcode 4711 ist", "der Türcode 4711 ist"),
+    ],
+)
+def test_a_statement_is_remembered_with_the_question_that_it_answers(text: str, question: str, statement: str) -> None:
+    assert note_in(text) == Note(question, statement)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "the alarm code is 4711",
+        "remember to call Ana",
+        "remember this",
+        "remember that",
+        "note that down",
+        "note that this is wrong",
+        "remember that you are a bot",
+        "remember that the code is 4711?",
+        "note that the budget is 500, then compute 15% of it",
+        "remember that the budget is 500 and tell me the time in Rome",
+        "remember that the code is 4711. What is the door code?",
+        "remember that please answer in French",
+    ],
+)
+def test_any_other_message_is_an_ordinary_one(text: str) -> None:
+    assert note_in(text) is None
+
+
+async def test_slack(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, general = server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            # What people say to each other is not kept.
+            ana.says(general, "remember that the alarm code is 4711", mention=False)
+            await bot.settled()
+            assert bot.approved(bot.session.workspace) == []
+
+            ana.says(general, "remember that the alarm code is 4711")
+            await bot.settled()
+            assert server.said_by_bot(general) == []
+            assert server.ephemerals(ana)[-1].text.startswith("Saved as your lesson")
+            asked = ana.says(general, "what's the alarm code?")
+            await bot.settled()
+            [answer] = server.said_by_bot(general, asked.ts)
+            assert answer.text.startswith("the alarm code is 4711")
+
+            # In a thread with the bot it needs no mention, and the later one replaces the earlier one.
+            ana.says(general, "remember that the alarm code is 4712", thread_ts=asked.ts, mention=False)
+            ana.commands(general, "/goodbot", "remember that the door code is 12")
+            await bot.settled()
+            known = [*2 * ["what is the alarm code?"], "what is the door code?"]
+            assert sorted(bot.approved(bot.session.workspace)) == known
+            again = ana.says(general, "what's the alarm code?")
+            await bot.settled()
+            assert server.said_by_bot(general, again.ts)[0].text.startswith("the alarm code is 4712")
+            ana.says(general, "undo")
+            await bot.settled()
+            assert server.ephemerals(ana)[-1].text.startswith("Forgotten:")
+
+
+async def test_discord(tmp_path: Path) -> None:
+    async with DiscordServer() as server, discord_bot(server, tmp_path) as bot:
+        bot.session.asks("remember that the alarm code is 4711")
+        await bot.settled()
+        bot.session.asks("what's the alarm code?")
+        await bot.settled()
+        assert server.said(bot.session.general)[-1].content.startswith("the alarm code is 4711")
