@@ -105,12 +105,13 @@ class Delivery:
         )
         if not message.is_last:
             return message
+        used, known = answer.lessons, answer.is_from_people
         return replace(
             message,
             note=messages.LATE if incoming.event_id in self.late else "",
-            lessons=messages.lesson_lines(answer.lessons, incoming.scope, is_known=answer.is_from_people),
+            lessons=messages.lesson_lines(used, incoming.scope, is_known=known) if used else (),
             choices=option_choices(incoming.run_id, answer.options) if answer.options else (),
-            people=authors_of([lesson.episode for lesson in answer.lessons]),
+            people=authors_of([lesson.episode for lesson in used]),
         )
 
     async def _refuse(self, incoming: Incoming, part: Outgoing, error: MessengerError) -> None:
