@@ -38,7 +38,7 @@ _AUDIENCES = (
 )
 _LONGEST_TEXT = 4000
 _LONGEST_HINT = 100
-_FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING}|{ANSWER})(?::(?P<answer>[\da-f-]+))?")
+_FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING}|{ANSWER})(?::(?P<answer>[\da-f#-]+))?")
 
 
 _ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")

@@ -167,6 +167,25 @@ async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label:
             assert server.said(general)[-1].content.startswith(EDITED if label == "Edit 1" else "I don't know that.")
 
 
+async def test_a_gap_of_the_digest_is_answered_by_its_form(tmp_path: Path) -> None:
+    async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
+        tess = server.person("tess")
+        async with discord_bot(server, tmp_path, teachers=(tess.id,), **READING) as bot:
+            server.person("tess", bot.session.guild)
+            bot.session.asks(QUESTION)
+            await bot.settled()
+            await a_day_later(bot)
+            [digest] = server.said(server.dm(tess))
+            click = server.clicks(tess, digest, f"Answer 1: {QUESTION}")
+            await server.until(lambda: click.modal)
+            form = server.submits(click, {forms.ANSWER: RIGHT})
+            await server.until(lambda: form.text)
+            assert form.text.startswith("Saved as a lesson for everybody in #general.")
+            bot.session.asks(QUESTION)
+            await bot.settled()
+            assert server.said(bot.session.general)[-1].content.startswith(RIGHT)
+
+
 async def test_discord(tmp_path: Path) -> None:
     async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
         tess = server.person("tess")
