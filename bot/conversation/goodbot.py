@@ -22,6 +22,7 @@ from bot.conversation.commands.restate_command import RestateNotices
 from bot.conversation.commands.runner import Commands
 from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.edited_feedback import EditedFeedback
 from bot.conversation.feedback.handler import FeedbackHandler, dismisses_bot
 from bot.conversation.feedback.saving import SAVE_EMOJI, SaveHandler
 from bot.conversation.listening.admission import Admitter, rate_limited
@@ -109,7 +110,10 @@ class Goodbot:
         self._decisions = DecisionNotifier(memory, executor)
         self.digest = Digest(memory, executor, digest_to)
         self._saver = SaveHandler(memory, executor, save_emoji)
-        self._changes = ChangeHandler(memory, executor, self.conversations, answering, self._saver, self._feedback)
+        edited = EditedFeedback(memory, executor, answering.in_words, self._feedback)
+        self._changes = ChangeHandler(
+            memory, executor, self.conversations, answering, self._saver, self._feedback, edited
+        )
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
 
     def sink(self, messenger: Messenger) -> EventSink:

@@ -7,6 +7,7 @@ from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.choices_in_words import choice_event
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.edited_feedback import EditedFeedback
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.saving import SaveHandler
 from bot.conversation.notifications import notify
@@ -26,6 +27,7 @@ class ChangeHandler:
     _answering: Answering
     _saver: SaveHandler
     _feedback: FeedbackHandler
+    _edited: EditedFeedback
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
         """Answer the edited text of a question; if it is too late, tell the person so. A correction corrects anew."""
@@ -33,7 +35,7 @@ class ChangeHandler:
         if not event.is_addressed:
             return
         text, scope = full_text(event), event.scope
-        if not await self._feedback.on_edit(messenger, event) and await self._ask_anew(messenger, event, text):
+        if not await self._edited.on_edit(messenger, event) and await self._ask_anew(messenger, event, text):
             return
         place = scope.workspace, scope.channel, event.message_id
         is_taken = await self._executor(self._memory.changes.reword, *place, text, scope.visibility)

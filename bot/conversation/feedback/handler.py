@@ -47,7 +47,6 @@ log = logging.getLogger(__name__)
 LESSON_MARK = "🧠"
 
 _BUTTON = "button"
-_CORRECTS = re.compile(r"correct\s*[:：]\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 _LIKE_A_CORRECTION = re.compile(r"correct\s+\S", re.IGNORECASE)
 _NOT_YOU = re.compile(r"(?:no[,.]?\s+)?not\s+(?:for\s+)?you\b(?:[,\s]+(?:bot|goodbot|@\S++))?[\s.!]*", re.IGNORECASE)
 
@@ -171,32 +170,7 @@ class FeedbackHandler:
             return
         if outcome is not None:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
-            await self._say_saved(messenger, event, outcome.lesson)
-
-    async def on_edit(self, messenger: Messenger, event: PersonEdit) -> bool:
-        """Correct the same again, in the new words of a message that was a correction. False for any other message."""
-        corrects = _CORRECTS.fullmatch(event.text.strip())
-        reading = read(event.text) if corrects is None else None
-        text = corrects["text"] if corrects is not None else reading.correction if reading is not None else ""
-        if not text or not event.of_event:
-            return False
-        role = await self._in_words.role_now(event)
-        if role is None:
-            return False
-        outcome = await self._executor(
-            self._memory.teaching.reword,
-            event.scope,
-            event.of_event,
-            text,
-            role=role,
-            at=event.at,
-            event_id=f"{event.event_id}/correction",
-        )
-        if outcome is None:
-            return False
-        await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
-        await self._say_saved(messenger, event, outcome.lesson)
-        return True
+            await self.say_saved(messenger, event, outcome.lesson)
 
     async def _on_wrong_approach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
         """Handle the form's "wrong approach": ask which part it was, or grade an answer without parts as a failure."""
@@ -289,9 +263,9 @@ class FeedbackHandler:
             filled_from=event.filled_from,
         )
         if lesson is not None:
-            await self._say_saved(messenger, event, lesson)
+            await self.say_saved(messenger, event, lesson)
 
-    async def _say_saved(
+    async def say_saved(
         self, messenger: Messenger, event: PersonCorrection | PersonTeaching | PersonEdit, lesson: Episode
     ) -> None:
         """Confirm a lesson. Where its text names a tool, the confirmation says that the tool will be used."""

@@ -82,6 +82,21 @@ async def test_slack(tmp_path: Path) -> None:
             assert server.ephemerals(ana)[-1].text.startswith("Forgotten:")
 
 
+async def test_an_edited_note_is_taught_in_its_new_words(tmp_path: Path) -> None:
+    async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
+        ana, general = server.person("ana"), server.channel("general")
+        asked = ana.says(general, "what's the alarm code?")
+        noted = ana.says(general, "remember that the door code is 12")
+        await bot.settled()
+        ana.edits(noted, f"<@{server.workspace.bot.id}> remember that the gate code is 13")
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == ["what is the gate code?"]
+        assert server.ephemerals(ana)[-1].text.startswith("Saved as your lesson")
+        ana.edits(asked, f"<@{server.workspace.bot.id}> remember that the alarm code is 4711")
+        await bot.settled()
+        assert sorted(bot.approved(bot.session.workspace)) == ["what is the alarm code?", "what is the gate code?"]
+
+
 async def test_discord(tmp_path: Path) -> None:
     async with DiscordServer() as server, discord_bot(server, tmp_path) as bot:
         bot.session.asks("remember that the alarm code is 4711")
