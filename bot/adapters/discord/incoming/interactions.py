@@ -227,6 +227,7 @@ class Interactions:
             await self._carry_out(interaction, reply, await self._place(interaction), typed)
         elif place_and_role := await self._context.role_in(channel, interaction.user.id):
             place, role = place_and_role
+            reply.place = channel
             await self._carry_out(interaction, reply, place, typed, role=role)
         else:
             await reply.tell(_OUT_OF_REACH)

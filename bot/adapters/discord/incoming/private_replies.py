@@ -34,6 +34,8 @@ class InteractionReply:
         self._is_optional = is_optional
         """Whether there may be no reply: then none is announced, and the message with the button stays."""
         self.has_replied = False
+        self.place = 0
+        """The channel that its buttons are about, as in `choice_view`."""
         self._is_acknowledged = False
 
     async def wait(self) -> None:
@@ -67,7 +69,7 @@ class InteractionReply:
     ) -> str:
         """Send a reply, in several messages if it is long, with buttons under the last."""
         await self.wait()
-        sent, view = "", view or choice_view(choices)
+        sent, view = "", view or choice_view(choices, self.place)
         parts = in_parts(text, shown=to_discord_quietly)
         for number, part in enumerate(parts, start=1):
             under = view if number == len(parts) else None

@@ -167,6 +167,23 @@ async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label:
             assert server.said(general)[-1].content.startswith(EDITED if label == "Edit 1" else "I don't know that.")
 
 
+async def test_what_the_digest_decides_in_discord_is_taken_back_by_the_button_under_the_reply(tmp_path: Path) -> None:
+    async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
+        tess = server.person("tess")
+        async with discord_bot(server, tmp_path, teachers=(tess.id,), **READING) as bot:
+            server.person("tess", bot.session.guild)
+            for words in (QUESTION, f"correct: {RIGHT}"):
+                bot.session.asks(words)
+                await bot.settled()
+            await a_day_later(bot)
+            [digest] = server.said(server.dm(tess))
+            approved = server.clicks(tess, digest, "Approve 1")
+            await server.until(lambda: approved.replies)
+            undone = server.clicks(tess, approved.replies[-1], "Take it back")
+            await server.until(lambda: undone.text)
+            assert undone.text == f"“{QUESTION}” counts for its author alone now."
+
+
 async def test_a_gap_of_the_digest_is_answered_by_its_form(tmp_path: Path) -> None:
     async with DiscordServer(granted=Intent.MESSAGE_CONTENT) as server:
         tess = server.person("tess")
