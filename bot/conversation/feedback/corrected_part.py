@@ -8,12 +8,12 @@ from bot.model import PersonCorrection
 from memory.model import Episode, Incoming, Turn
 from memory.model.delivery import CORRECTING
 from memory.rules.retrieval.prompt import shown_line
-from memory.services.teaching.correct import CORRECTION_CHARACTERS, open_parts
+from memory.services.teaching.correct import CORRECTION_CHARACTERS, missing_parts, open_parts
 
 WHOLE = "All of it"
 YES_LABEL, NO_LABEL = "Yes", "No"
 _MOST = 6
-"""The most parts that have a button."""
+"""The most parts that have a button, those without an answer first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +28,10 @@ class Question:
     @classmethod
     def about(cls, nodes: Sequence[Episode], *, corrects: bool, is_certain: bool) -> "Question":
         """The question about a message that corrects an answer, or approves or refuses it."""
-        return cls(tuple(open_parts(nodes)[:_MOST]) if corrects else (), is_certain)
+        parts = open_parts(nodes) if corrects else []
+        missing = missing_parts(parts)
+        most_wanted = sorted(parts, key=lambda each: each not in missing)[:_MOST]
+        return cls(tuple(each for each in parts if each in most_wanted), is_certain)
 
     @property
     def answers(self) -> list[str]:

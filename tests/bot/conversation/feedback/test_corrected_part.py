@@ -176,6 +176,13 @@ async def test_what_was_no_correction_is_answered(chat: Chat, typed: str) -> Non
     assert (taught(chat), chat.oracle.asked[-1]) == ([], "No, it's in the cellar.")
 
 
+async def test_of_many_parts_those_without_an_answer_have_buttons(chat: Chat) -> None:
+    chat.oracle.answers["everything"] = expand("parallel", *(f"what is {number}?" for number in range(6)), KEY, CARD)
+    await chat.ask("everything")
+    await chat.correct("In the cellar.")
+    assert labels(chat) == [*(f"what is {number}?" for number in range(4)), KEY, CARD, "All of it"]
+
+
 async def test_parts_that_are_asked_about_are_open_too(chat: Chat) -> None:
     which = call("ask_person", question="Which one?", options=[{"answer": "Under the pot."}])
     chat.oracle.answers |= {
