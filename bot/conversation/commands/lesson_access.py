@@ -47,7 +47,7 @@ class LessonAccess:
         """One page of lessons that a teacher may widen or release here, newest first.
 
         Lessons from files are left out, as they are decided batch by batch, the teacher's own that count for their
-        channel already, as nobody has to approve them, and answers to avoid of which a correction may be widened.
+        channel already, as nobody has to approve them, and answers to avoid of which a correction is in use.
         `only_here`: only the teacher's channel.
         """
         wanted = EpisodeFilter(roots_only=True, limit=None, to_review_in=teacher, unbatched=True)
@@ -60,7 +60,7 @@ class LessonAccess:
                 and (not only_here or each.channel == teacher.channel)
             ),
             number,
-            is_correction=_may_widen,
+            is_correction=lambda each: each.archived_at is None,
         )
 
     def archived(self, reader: Scope, role_for: Callable[[Episode], Role], number: int) -> ListPage[Episode]:

@@ -134,14 +134,19 @@ class Audit:
         """A page of the episodes of `wanted` for which `is_listed` holds, and their total number.
 
         `is_listed` gets outlines, which have no text; `window` gets the total and returns which part is wanted.
-        Refused answers are left out if a correction of them is among the outlines for which `is_correction` holds.
+        Refused answers are left out if `is_correction` holds for a correction of them.
         """
         with self._core.store.read() as tx:
             outlines = tx.episodes.outlines(workspace, wanted)
-            corrections = {each.id for each in outlines if is_correction(each)} if is_correction else frozenset()
-            failures = [each.id for each in outlines if corrections and each.verdict is Verdict.FAILURE]
-            links = tx.episodes.links(workspace, failures, LinkKind.CORRECTS)
-            hidden = {link.to_id for link in links if link.from_id in corrections}
+            failures = {each.id for each in outlines if is_correction and each.verdict is Verdict.FAILURE}
+            links = [
+                each for each in tx.episodes.links(workspace, failures, LinkKind.CORRECTS) if each.to_id in failures
+            ]
+            written = {each.from_id for each in links}
+            lessons = {each.id: each for each in outlines if each.id in written}
+            lessons |= tx.episodes.get_many(workspace, written - lessons.keys())
+            corrections = {name for name, each in lessons.items() if is_correction and is_correction(each)}
+            hidden = {each.to_id for each in links if each.from_id in corrections}
             listed = [each.id for each in outlines if is_listed(each) and each.id not in hidden]
             chosen = listed[window(len(listed))]
             found = tx.episodes.get_many(workspace, chosen)

@@ -325,6 +325,9 @@ async def test_a_correction_is_one_lesson_in_the_lists_and_what_it_corrects_is_t
     for said in (await chat.command("memory"), await chat.command("review", by=TEA, role=TEACHER)):
         assert "👍 repeat “lunch?” - at noon" in said
         assert "at nine" not in said
+    (shared,) = [each for each in chat.messenger.posts[-1].choices if each.label == "Promote 1 to channel"]
+    await chat.command(shared.command, shared.argument, by=TEA, role=TEACHER)
+    assert "at nine" not in await chat.command("review", by=TEA, role=TEACHER)
     (lesson,) = chat.world.memory.audit.episodes(ANA.workspace, EpisodeFilter(text="at noon"))
     await chat.command("archive", lesson.id[-8:])
     for said in (await chat.command("memory"), await chat.command("review", by=TEA, role=TEACHER)):
