@@ -7,14 +7,14 @@ from datetime import datetime
 
 from bot.adapters.private_reply import no_reply, reply_to as reply_to_person
 from bot.conversation.feedback.feedback_in_words import read
-from bot.conversation.feedback.note_in_words import NOTE as NOTE_WORDS, note_in
+from bot.conversation.feedback.note_in_words import note_in
 from bot.conversation.feedback.parts import PART
 from bot.model import Address, PersonCommand, PersonCorrection, PersonTeaching
 from memory.model import Role, Scope
 
 CORRECT = "correct"
 NOTE = "note"
-"""A lesson in plain words: "remember that ..."."""
+"""`remember that ...` behind the slash command. Elsewhere it is an ordinary message (`FeedbackHandler.on_note`)."""
 RESTATE = "restate"
 CHOOSE = "choose"
 TEACH = "teach"
@@ -156,8 +156,6 @@ def command_in(text: str) -> ParsedCommand | None:
         return ParsedCommand(CORRECT, found["text"].strip())
     if with_text := _with_text(text):
         return with_text
-    if NOTE_WORDS.match(text.lstrip()) and note_in(text):
-        return ParsedCommand(NOTE, text)
     words = " ".join(text.split())
     words_given = words.rstrip(".!?")
     name, _, argument = words_given.partition(" ")
@@ -198,18 +196,18 @@ async def unaddressed_command(
     """The command in a message that does not mention the bot, and whether the message is for the bot.
 
     `stop` counts while the bot works there (`is_busy`), a correction where it answered (`is_answered`). Of every other
-    message `is_for_bot` decides, and it is no command but a lesson in plain words.
+    message `is_for_bot` decides, and it is no command.
     """
     if typed is not None and typed.name == "stop":
         return typed, is_busy
     if typed is not None and typed.name == CORRECT and is_answered:
         return typed, True
-    return typed if typed is not None and typed.name == NOTE else None, await is_for_bot()
+    return None, await is_for_bot()
 
 
 def slash_command(text: str) -> ParsedCommand:
     """The command of a slash command's text; `help` if it is empty."""
-    if NOTE_WORDS.match(text.lstrip()) and note_in(text):
+    if note_in(text):
         return ParsedCommand(NOTE, text)
     name, _, argument = text.strip().partition(" ")
     return ParsedCommand(name.lower().rstrip(":") or "help", argument.strip())

@@ -234,7 +234,7 @@ class Goodbot:
         if is_mention and dismisses_bot(text):
             await self._listener.mute(scope)
             return
-        if await self._feedback.explain_feedback(messenger, event):
+        if await self._feedback.explain_feedback(messenger, event) or await self._feedback.on_note(messenger, event):
             return
         is_short = len(text) <= LONGEST and "?" not in text
         if is_short and (choice := await self._choices_in_words.read(event, text, messenger.how_to_type)):

@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from functools import partial
 from typing import TypeAlias
 
-from bot.adapters.command_words import NOTE, command_in
+from bot.adapters.command_words import command_in
 from bot.adapters.terminal.reactions import reactions_in
 from bot.errors import CommandRefused
 from memory.model.normal_form import normalised
@@ -153,8 +153,6 @@ def _words(text: str) -> Act:
     if text.casefold() in _LEAVES:
         return Command("quit")
     typed = command_in(text)
-    if typed is not None and typed.name == NOTE:
-        return Command(NOTE, typed.argument)
     if typed is None or typed.name not in _COMMANDS:
         return Say(text)
     if typed.name == "export":

@@ -7,8 +7,8 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
-from bot.conversation.feedback.note_in_words import Note, note_in
-from bot.model import PersonEdit, PersonTeaching
+from bot.conversation.feedback.note_in_words import Note, lesson_event, note_in
+from bot.model import PersonEdit
 from bot.ports import Messenger
 from memory.services import Memory
 
@@ -56,21 +56,13 @@ class EditedFeedback:
         role, scope = await self._in_words.role_now(event), event.scope
         if role is None or not event.of_event:
             return False
-        taught = PersonTeaching(
-            event_id=f"{event.event_id}/note",
-            scope=scope,
-            question=note.question,
-            answer=note.statement,
-            at=event.at,
-            role=role,
-        )
-        await self._feedback.on_teaching(messenger, taught)
+        await self._feedback.on_teaching(messenger, note.taught(event, role, of_event=event.event_id))
         await self._executor(
             self._memory.teaching.undo,
             scope.workspace,
             scope.person,
             at=event.at,
             event_id=f"{event.event_id}/undo",
-            of_event=event.of_event,
+            of_event=lesson_event(event.of_event),
         )
         return True

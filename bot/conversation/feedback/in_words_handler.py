@@ -78,7 +78,7 @@ class InWordsHandler:
     _actions: Sequence[str]
     pause: timedelta
     """How long a person may be silent until a conversation without a thread is over."""
-    _follows_style: bool
+    follows_style: bool
     """Whether the model keeps to a person's wishes about style."""
     events: dict[str, PersonMessage] = field(default_factory=dict[str, PersonMessage], init=False)
     """The events not answered yet, by event id, to look up their asker's role. Lost on a restart."""
@@ -195,7 +195,7 @@ class InWordsHandler:
 
     def preference_noted(self, style: StylePreference, how_to_type: HowToType) -> str:
         """The confirmation of a wish about style, and whether the model keeps to it."""
-        return preference_noted(style, how_to_type, follows_style=self._follows_style)
+        return preference_noted(style, how_to_type, follows_style=self.follows_style)
 
     def _reply(self, reading: Reading, how_to_type: HowToType) -> Callable[[Episode], str]:
         def reply(judged: Episode) -> str:

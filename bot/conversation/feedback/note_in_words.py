@@ -8,6 +8,9 @@ from typing import NamedTuple
 
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.remarks import QUESTION_MARKS
+from bot.model import PersonTeaching
+from bot.model.events import BaseEvent
+from memory.model import Role
 
 NOTE = re.compile(
     r"(?:please[\s,]+|bitte[\s,]+)?(?:"
@@ -42,6 +45,22 @@ class Note(NamedTuple):
     question: str
     """The statement itself if it does not say plainly what it is about: questions about it are similar to it."""
     statement: str
+
+    def taught(self, event: BaseEvent, role: Role, *, of_event: str) -> PersonTeaching:
+        """The event that teaches it, for the event of its message."""
+        return PersonTeaching(
+            event_id=lesson_event(of_event),
+            scope=event.scope,
+            question=self.question,
+            answer=self.statement,
+            at=event.at,
+            role=role,
+        )
+
+
+def lesson_event(event_id: str) -> str:
+    """The id of the event that teaches what the message of an event asks to remember."""
+    return f"{event_id}/note"
 
 
 def note_in(text: str) -> Note | None:

@@ -86,7 +86,6 @@ def test_a_line_means(line: str, meaning: Act) -> None:
         ("forget me", Command("forget", "me")),
         ("forget me?", Say("forget me?")),
         ("correct: Under the blue pot.", Command("correct", "Under the blue pot.")),
-        ("remember that the code is 12", Command("note", "remember that the code is 12")),
         ("teach 0a1b2c3d Room 5", Command("teach", "0a1b2c3d Room 5")),
         ("export csv", Export("", "csv")),
         ("help!", Command("help")),

@@ -6,6 +6,7 @@ import pytest
 
 from bot.conversation.feedback.note_in_words import Note, note_in
 from tests.doubles.discord import DiscordServer
+from tests.doubles.openai_server import OpenAIServer, text
 from tests.doubles.slack import SlackServer
 from tests.doubles.whole_bot import discord_bot, slack_bot
 
@@ -80,6 +81,25 @@ async def test_slack(tmp_path: Path) -> None:
             ana.says(general, "undo")
             await bot.settled()
             assert server.ephemerals(ana)[-1].text.startswith("Forgotten:")
+
+
+async def test_a_language_model_answers_it_too_as_it_may_be_about_the_conversation(tmp_path: Path) -> None:
+    with OpenAIServer(lambda _: text("All right.")) as model:
+        environment = {
+            "GOODBOT_MODEL": "openai:test-model",
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        async with SlackServer() as server, slack_bot(server, tmp_path, environment) as bot:
+            ana, general = server.person("ana"), server.channel("general")
+            asked = ana.says(general, "remember that the alarm code is 4711")
+            await bot.settled()
+            assert [each.text for each in server.said_by_bot(general, asked.ts)] == ["All right."]
+            assert server.ephemerals(ana)[-1].text.startswith("Saved as your lesson")
+            assert bot.approved(bot.session.workspace) == ["what is the alarm code?"]
+            ana.says(general, "and the door code?", thread_ts=asked.ts)
+            await bot.settled()
+            assert "remember that the alarm code is 4711" in str(model.asked[-1])
 
 
 async def test_an_edited_note_is_taught_in_its_new_words(tmp_path: Path) -> None:
