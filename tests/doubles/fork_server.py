@@ -53,6 +53,7 @@ INTERPRETER = {"LANG": "C.UTF-8", "PYTHONPATH": str(CHECKOUT), "PYTHONWARNINGS":
 
 _LONGEST_REQUEST = 2**17
 """Bytes of a command with its environment, which are one datagram."""
+_IMPORTS_S = 60
 _READ_AT_THE_START = ("PYTHON", "LANG", "LC_", "TZ")
 
 
@@ -144,26 +145,26 @@ def _server() -> "_Server":
 
 
 class _Server:
-    """A server as seen by the tests. It ends when this process does."""
+    """The server of all processes of a run of tests, as one of them sees it: the first that needs it starts it.
+
+    It ends when the run does.
+    """
 
     def __init__(self) -> None:
+        run = os.getppid() if "PYTEST_XDIST_WORKER" in os.environ else os.getpid()
+        self.address = f"goodbot-fork-server-{run}"  # a name that is no file
         self._ours, theirs = (socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) for _ in range(2))
         self._one_asks = Lock()
+        self._process: subprocess.Popen[bytes] | None = None
         with theirs:
-            theirs.bind("")  # the system chooses a name that is no file
-            self.address = theirs.getsockname()[1:].decode()
-            self._ours.connect(theirs.getsockname())
-            self._process = subprocess.Popen(
-                [sys.executable, "-m", __name__, str(theirs.fileno())],
-                stdin=subprocess.PIPE,  # what a process inherits knows that it is no file
-                stdout=subprocess.PIPE,
-                stderr=subprocess.PIPE,
-                pass_fds=[theirs.fileno()],
-                cwd=CHECKOUT,
-                env={"PATH": os.environ.get("PATH", os.defpath), "OPENBLAS_NUM_THREADS": "1", **INTERPRETER},
-            )
-        assert self._process.stdout is not None
-        self._process.stdout.readline()  # until all is imported, which is nobody's waiting for an answer
+            try:
+                theirs.bind(f"\0{self.address}")
+            except OSError:  # another process was first
+                pass
+            else:
+                self._process = _started(theirs, run)
+        self._ours.connect(f"\0{self.address}")
+        self.fork(["", "-c", ""], CHECKOUT, INTERPRETER).communicate(b"", _IMPORTS_S)
 
     def fork(self, command: Sequence[str], folder: Path, environment: Mapping[str, str]) -> Forked:
         pipes = [os.pipe() for _ in range(4)]
@@ -180,15 +181,27 @@ class _Server:
                 for number in theirs:
                     os.close(number)  # else nobody would ever see that the server is gone
             pid = status.readline()
-        assert pid, f"the server is gone: {self._process.communicate()[1].decode()}"
+        assert pid, f"the server is gone: {self._process.communicate()[1].decode() if self._process else ''}"
         return Forked(int(pid), status, stdin, stdout, stderr)
+
+
+def _started(asked: socket.socket, run: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-m", __name__, str(asked.fileno()), str(run)],
+        stdin=subprocess.PIPE,  # what a process inherits knows that it is no file
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        pass_fds=[asked.fileno()],
+        cwd=CHECKOUT,
+        env={"PATH": os.environ.get("PATH", os.defpath), "OPENBLAS_NUM_THREADS": "1", **INTERPRETER},
+    )
 
 
 # The server's side ---------------------------------------------------------------------------------------------------
 
 
-def _serve(asked: socket.socket) -> list[str]:
-    """Fork for every request. Returns in each new process, with its command, and at the end, with none."""
+def _serve(asked: socket.socket, run: int) -> list[str]:
+    """Fork for every request. Returns in each new process, with its command, and at the end of the run, with none."""
     for module in _PRELOADED:
         import_module(module)
     FormatFinder().find("the first text imports the detectors")
@@ -197,14 +210,13 @@ def _serve(asked: socket.socket) -> list[str]:
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody here asks how a child ended
-    sys.stdout.write("ready\n")
-    sys.stdout.flush()
-    tests_end = sys.stdin
-    while tests_end not in select.select([asked, tests_end], [], [])[0]:
+    run_ends = os.pidfd_open(run)
+    while run_ends not in select.select([asked.fileno(), run_ends], [], [])[0]:
         request, streams, _, _ = socket.recv_fds(asked, _LONGEST_REQUEST, 4)
         if os.fork() == 0:
             signal.signal(signal.SIGCHLD, signal.SIG_DFL)
             asked.close()
+            os.close(run_ends)
             _fork_and_tell(streams)
             return _prepared(*json.loads(request))
         for number in streams:
@@ -263,7 +275,7 @@ def _leave(code: int) -> None:
 
 if __name__ == "__main__":
     with socket.socket(fileno=int(sys.argv[1])) as to_tests:
-        command = _serve(to_tests)
+        command = _serve(to_tests, int(sys.argv[2]))
     if command:
         code = _run(*command)
         threading._shutdown()  # type: ignore[attr-defined]  # what the interpreter itself does next
