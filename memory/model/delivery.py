@@ -5,13 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 
-from memory.model.episode import Episode, Step, StepKind
+from memory.model.episode import ASK as ASK, Episode, Step, StepKind
 from memory.model.permission import Permission
 from memory.model.scope import Scope, Visibility
 from memory.model.teaching import Role
-
-ASK = "ask_person"
-"""The action of an episode that ended by asking the person to choose between options."""
 
 TAP = "tap"
 """The source of the vote that is made by choosing an option."""

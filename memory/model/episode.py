@@ -84,6 +84,8 @@ class Termination(StrEnum):
     ABORTED = "aborted"
 
 
+ASK = "ask_person"
+"""The action of an episode that ended by asking the person to choose between options."""
 GAVE_UP = "none"
 """The action of an episode that found no answer and executed no tool."""
 
@@ -301,7 +303,13 @@ class Episode:
     @property
     def is_lesson(self) -> bool:
         """Whether it is shown to anybody as something to repeat or to avoid."""
-        return self.archived_at is None and not self.quarantine and self.verdict.is_validated
+        is_in_use = self.archived_at is None and not self.quarantine and self.verdict.is_validated
+        return is_in_use and not self.is_approved_question
+
+    @property
+    def is_approved_question(self) -> bool:
+        """Whether it only asked the person back, and people approved of that: nothing to repeat."""
+        return self.action == ASK and self.verdict is Verdict.SUCCESS
 
     @property
     def scope(self) -> Scope:

@@ -12,7 +12,7 @@ from memory.model import ASK, Episode, Incoming, Option, Reaction, Role, Scope, 
 from memory.model.evidence import INITIAL_THRESHOLD, ActionText
 from memory.ports import EpisodeFilter
 from memory.services import Chosen
-from tests.doubles.conversation import ANA, BOB, Chat, direct
+from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.model import call
 
 GOAL, YARD, CELLAR = "where do I leave it?", "In the yard.", "In the cellar."
@@ -179,6 +179,11 @@ async def test_a_thumb_up_on_the_question_is_no_lesson_to_repeat(chat: Chat) -> 
     await chat.react(posted, "👍")
     assert set(beliefs(chat)) == {"shed"}
     assert chat.world.recalled(GOAL) == []
+    assert posted not in chat.mark
+    assert GOAL not in await chat.command("memory")
+    assert GOAL not in await chat.command("review", by=TEA, role=Role.TEACHER)
+    await chat.react(posted, "👍", added=False)
+    assert chat.mark.get(posted) in (None, False)
 
 
 async def test_a_model_judges_no_question(chat: Chat) -> None:
