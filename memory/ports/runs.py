@@ -95,8 +95,10 @@ class DeliveryTable(Protocol):
     def incoming_of_message(self, workspace: str, channel: str, message_id: str) -> Incoming | None:
         """The accepted message with this platform id, or None."""
 
-    def reword(self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None) -> None:
-        """Replace the text of an accepted message, and its visibility if given, and delete its `understood`."""
+    def reword(
+        self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None, understood: str = ""
+    ) -> None:
+        """Replace the text of an accepted message and its `understood`, and its visibility if given."""
 
     def exchanges(
         self,

@@ -8,6 +8,7 @@ from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import Note, lesson_event, note_in
+from bot.conversation.feedback.understood import reworded
 from bot.model import PersonEdit
 from bot.ports import Messenger
 from memory.services import Memory
@@ -46,7 +47,8 @@ class EditedFeedback:
             event_id=f"{event.event_id}/correction",
         )
         if outcome is None:
-            return False
+            reword = self._memory.in_words.reword
+            return await self._executor(reword, event.scope, event.of_event, text, reworded)
         await self._feedback.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
         await self._feedback.say_saved(messenger, event, outcome.lesson)
         return True

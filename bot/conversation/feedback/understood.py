@@ -9,6 +9,7 @@ _UNDERSTOOD = re.compile(
     r"(?P<sign>[👍👎])(?P<asked>\?)?(?: of (?P<run>[0-9a-z-]+))?(?: \((?P<reason>[^()]+)\))?(?: → (?P<text>.+))?",
     re.DOTALL,
 )
+_ARROW = " → "
 
 
 def as_understood(reading: Reading, run_id: str = "", reason: str = "") -> str:
@@ -17,7 +18,7 @@ def as_understood(reading: Reading, run_id: str = "", reason: str = "") -> str:
     `run_id` is the answer that it is about, where that is not the answer before it, and `reason` what a form says was
     wrong with it: `👎? of 0a1b2c3d (wrong facts) → it's room 5`.
     """
-    sign, text = "👍" if reading.approves else "👎", f" → {reading.correction}" if reading.correction else ""
+    sign, text = "👍" if reading.approves else "👎", f"{_ARROW}{reading.correction}" if reading.correction else ""
     about = f"{f' of {run_id}' if run_id else ''}{f' ({reason})' if reason else ''}"
     return f"{sign}{'' if reading.is_sure else '?'}{about}{text}"
 
@@ -29,6 +30,11 @@ def reading_in(understood: str) -> Reading | None:
         return None
     text = found["text"] or ""
     return Reading(correction=text, approves=found["sign"] == "👍" and not text, is_sure=not found["asked"])
+
+
+def reworded(understood: str, correction: str) -> str:
+    """The same record with the new words of a correction."""
+    return f"{understood.partition(_ARROW)[0]}{_ARROW}{correction}"
 
 
 def is_feedback(understood: str) -> bool:

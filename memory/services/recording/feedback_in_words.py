@@ -9,12 +9,14 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import NotFound
-from memory.model import Episode, Incoming, Outgoing, Reaction, Role
+from memory.model import Episode, Incoming, Outgoing, Reaction, Role, Scope
+from memory.model.delivery import CORRECTING
 from memory.ports import Transaction
+from memory.rules.audience import narrower
 from memory.rules.redaction import MARK
 from memory.services.core import Core
 from memory.services.recording.record import Answer
-from memory.services.teaching.correct import Correcting, Prepared
+from memory.services.teaching.correct import Correcting, Prepared, usable
 from memory.services.verdicts.verdicts import write_votes
 
 WORDS = "words"
@@ -89,6 +91,22 @@ class FeedbackInWords:
         prepared = self._prepared(message, opinion)
         with self._core.store.write() as tx:
             return self._judge(tx, message, opinion, prepared, at)
+
+    def reword(self, scope: Scope, event_id: str, text: str, understood: Callable[[str, str], str]) -> bool:
+        """Store an edit of the person's correction that waits for its part. False for any other message.
+
+        `understood` makes the record of what it means of the former one and the text.
+        """
+        words = self._core.redactor.text(usable(text, "a correction needs a text: what would have been right?"))
+        with self._core.store.write() as tx:
+            kept = tx.deliveries.incoming(scope.workspace, event_id)
+            is_own = kept is not None and kept.scope.person == scope.person
+            if kept is None or not is_own or not kept.message_id.startswith(CORRECTING):
+                return False
+            visibility = narrower(kept.scope.visibility, scope.visibility)
+            meant = understood(kept.understood, words)
+            tx.deliveries.reword(scope.workspace, event_id, words, visibility, meant)
+            return True
 
     def _prepared(self, message: Incoming, opinion: Opinion) -> Prepared | None:
         if not opinion.correction:

@@ -252,8 +252,11 @@ class SqlDeliveryTable(SqlTable):
         where = {"workspace": workspace, "channel": channel, "message_id": message_id}
         return self._session.first(incoming_of, _OF_MESSAGE, **where)
 
-    def reword(self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None) -> None:
-        values = {"text": storable(text), "understood": ""} | ({"visibility": visibility} if visibility else {})
+    def reword(
+        self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None, understood: str = ""
+    ) -> None:
+        values: dict[str, object] = {"text": storable(text), "understood": storable(understood)}
+        values |= {"visibility": visibility} if visibility else {}
         if not self._session.run(_MOVE.values(values), {"w": workspace, "event": event_id}):
             raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
 

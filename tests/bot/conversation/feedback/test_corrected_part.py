@@ -7,7 +7,7 @@ import pytest
 
 from bot.conversation.answers.sharing import Sharing
 from bot.conversation.executor import Executor
-from bot.model import PersonEvent
+from bot.model import PersonEdit, PersonEvent
 from memory.model import Origin, Role, Scope, Visibility
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, RecordingMessenger
@@ -159,6 +159,23 @@ async def test_no_process_takes_what_another_is_asking(chat: Chat) -> None:
     assert messenger.notices == [WHICH]
     for used in (executor, *(each.executor for each in crew)):
         used.close()
+
+
+@pytest.mark.parametrize(("by", "right"), [(ANA, "In the attic."), (BOB, "In the cellar.")])
+async def test_its_authors_edit_before_the_part_is_chosen_counts(chat: Chat, by: Scope, right: str) -> None:
+    await chat.correct("In the cellar.", event_id="e1")
+    edit = PersonEdit(
+        event_id="e2",
+        scope=by,
+        message_id="m1",
+        text="correct: In the attic.",
+        at=chat.world.clock.tick(),
+        role=Role.MEMBER,
+        of_event="e1",
+    )
+    await chat.sink(edit)
+    await press(chat, KEY)
+    assert taught(chat) == [(KEY, right)]
 
 
 async def test_the_question_is_answered_in_words_too(chat: Chat) -> None:
