@@ -63,12 +63,17 @@ def begin(connection: Connection, *, writes: bool) -> RootTransaction:
 def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
     """Execute a statement on the driver, with one row of parameters or a list of rows; returns the cursor.
 
-    SQLAlchemy's `before_cursor_execute` listeners are called.
+    SQLAlchemy's `before_cursor_execute` listeners are called. A lost connection is not used again.
     """
     cursor, is_many = connection.connection.cursor(), isinstance(values, list)
-    for listener in connection.dispatch.before_cursor_execute:
-        listener(connection, cursor, words, values, None, is_many)
-    (cursor.executemany if is_many else cursor.execute)(words, values)
+    try:
+        for listener in connection.dispatch.before_cursor_execute:
+            listener(connection, cursor, words, values, None, is_many)
+        (cursor.executemany if is_many else cursor.execute)(words, values)
+    except Exception as exc:
+        if connection.dialect.is_disconnect(exc, connection.connection, None):  # type: ignore[arg-type]  # any error
+            connection.invalidate(exc)
+        raise
     return cursor
 
 

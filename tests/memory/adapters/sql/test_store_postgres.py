@@ -17,7 +17,7 @@ from memory.adapters.sql.tables.columns import metadata
 from memory.adapters.sql.tables.lesson_versions import derived
 from memory.errors import Conflict, InvalidInput, NotADatabase, NotFound, SchemaMismatch, StoreUnavailable
 from memory.model import EventKind
-from memory.ports import EpisodeFilter, Store
+from memory.ports import EpisodeFilter, Store, Transaction
 from tests.doubles.postgres import address, new_database, open_postgres, server
 from tests.memory.adapters.store_contract import StoreContract
 from tests.memory.adapters.store_contract_channels import ChannelsContract
@@ -375,6 +375,26 @@ def test_a_transaction_whose_connection_is_ended_fails_whole_and_may_be_done_aga
     change()
     with second.read() as tx:
         assert tx.episodes.get_many("w", ["e1", "e2"]).keys() == {"e1", "e2"}
+
+
+@pytest.mark.parametrize("writes", [False, True])
+def test_a_search_whose_connection_is_ended_tells_so(store: SqlStore, *, writes: bool) -> None:
+    def search(tx: Transaction) -> None:
+        tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 3, -1.0)
+        tx.episodes.get_many("w", ["e1"])
+
+    with store.write() as tx:
+        fill(tx, "w")
+    with (
+        pytest.raises(StoreUnavailable, match="cannot be reached"),
+        store.write() if writes else store.read() as tx,
+    ):
+        search(tx)
+        search(tx)
+        end_connections(store, of="goodbot")
+        search(tx)
+    with store.read() as tx:
+        search(tx)
 
 
 def test_a_statement_that_takes_too_long_is_interrupted(monkeypatch: pytest.MonkeyPatch) -> None:
