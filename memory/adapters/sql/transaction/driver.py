@@ -35,6 +35,9 @@ _NEEDED_BYTES = 2**16
 _PRIMARY_CODE = 0xFF
 """The mask of the primary result code in an extended one (sqlite.org/rescode.html)."""
 
+_NUMERIC = 1700
+"""PostgreSQL's number of the type whose values SQLAlchemy makes floats of where a column is of floats."""
+
 _SHOWN = 200
 """The most characters of a PostgreSQL error that messages repeat."""
 
@@ -95,8 +98,7 @@ def prepare(
 ) -> Prepared | None:
     """Compile a statement for parameters of these `names`, with the `sizes` of those that are lists.
 
-    None if its SQL text depends on the parameters in other ways. SQLAlchemy would process it at each execution. Only
-    SQLite's values need converters: PostgreSQL's rows are read as the driver has them (`Session.driver_rows`).
+    None if its SQL text depends on the parameters in other ways. SQLAlchemy would process it at each execution.
     """
     compiled = statement.compile(dialect=dialect, column_keys=list(names))
     binds = {name: each for each, name in compiled.bind_names.items()}
@@ -120,8 +122,7 @@ def prepare(
     constants = {name: state.parameters[name] for name, origin in order if origin not in names}
     columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
     keys = [column.key for column in columns]
-    read = columns if dialect.name == "sqlite" else []
-    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, None) for column in read]
+    of_results = [column.type.dialect_impl(dialect).result_processor(dialect, _NUMERIC) for column in columns]
     return Prepared(
         words=words,
         is_positional=compiled.positional,

@@ -78,10 +78,10 @@ def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: 
 
 
 def _found_on_driver(connection: Connection, words: str, values: Any, *, is_first: bool = False) -> list[Any]:  # noqa: ANN401 - the driver's
-    """The rows of a query on SQLite's driver, or only the first.
+    """The rows of a query on the driver, or only the first.
 
     The cursor is closed at once: an exception that passed here keeps it alive by its traceback, and an open cursor with
-    rows left keeps the connection's read snapshot, which blocks `erase_free_space`.
+    rows left keeps SQLite's read snapshot, which blocks `erase_free_space`.
     """
     cursor = on_driver(connection, words, values)
     try:
@@ -243,7 +243,7 @@ class Session:
 
         Statements that are built for one use are left to SQLAlchemy, which caches by structure.
         """
-        if not given or (isinstance(given, dict) and not self.is_sqlite):
+        if not given:
             return None
         if statement not in _run_before:
             _run_before.add(statement)
