@@ -63,8 +63,8 @@ def scanned(
     include_gave_up: bool = True,
 ) -> list[tuple[str, float]]:
     """What a full scan of the table finds."""
-    with store._engine.connect() as connection:
-        rows = connection.execute(recall_index.select()).all()
+    with store.read() as tx:
+        rows = tx.episodes._session.rows(recall_index.select())  # type: ignore[attr-defined]  # behind the port
     named = {
         row.episode_id: round(float(np.clip(row.vector @ query, -1, 1)), 4)
         for row in rows
