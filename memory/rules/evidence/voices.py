@@ -85,10 +85,11 @@ def shared_biases(
       refusals of other questions would reveal how large it is here.
     - If three or more people approve the same, their biases are smaller, because many are seldom wrong together, while
       two may collude. A voice with a weight below 1 counts as that fraction of a person.
-    - An approval far from the goal has such a second bias, too, unless exactly one other person approves the same:
-      without it, agreement elsewhere would reveal that the bias here is small. Then a person who agrees with many
-      elsewhere would be believed here alone, and a person who approves the same for all questions would weaken others
-      by agreeing with them. Two people who collude are detected by this very effect, so they have no second bias.
+    - An approval far from the goal has such a second bias, too, unless exactly one other person approves the same, both
+      here and there: without it, agreement elsewhere would reveal that the bias here is small. Then a person who agrees
+      with many elsewhere would be believed here alone, and a person who approves the same for all questions would
+      weaken others by agreeing with them. Two people who collude are detected by this very effect, so they have no
+      second bias.
     """
     import numpy as np
 
@@ -100,13 +101,14 @@ def shared_biases(
     nearest, people = _agreeing(opinions, own)
     alone = 1 - nearest
     sizes = np.where(approves, np.minimum(2 / (opinions.trust + people), 1.0) ** agreement, 1.0)
-    # 1 if no other person agrees as near the goal, or at least two do; 0 if one does.
-    none_or_many = alone**4 + np.minimum(np.maximum(people - 1, 0.0), 1.0)
-    seconds = np.where(approves, sizes * none_or_many, (lone_refusal - 1) * alone)
-    farther = np.where(approves[biases], np.maximum(own[biases] / nearness - elsewhere, 0.0), 1.0)
+    # 1 if no other person agrees as near the goal, or at least two do; 0 if one does, and also agrees elsewhere.
+    none_or_many = (alone**4 + np.minimum(np.maximum(people - 1, 0.0), 1.0))[biases]
+    none_or_many += np.maximum(1 - none_or_many, 0.0) * (1 - _nearest_agreement(opinions, kernel[1:, 1:]))
+    of_approvals = sizes[biases] * none_or_many * np.maximum(own[biases] / nearness - elsewhere, 0.0)
+    seconds = np.where(approves[biases], of_approvals, (lone_refusal - 1) * alone[biases])
     first, second = np.zeros((2, len(observations), len(own)))
     first[verdicts, biases] = opinions.shares
-    second[verdicts, biases] = opinions.shares * np.sqrt(seconds[biases] * farther)
+    second[verdicts, biases] = opinions.shares * np.sqrt(seconds)
     return SharedBiases(kernel=kernel[1:, 1:], first=first, second=second, sizes=sizes, approves=approves)
 
 
@@ -190,3 +192,16 @@ def _agreeing(opinions: _Opinions, own: "Matrix") -> "tuple[Matrix, Matrix]":
     others *= sides[:, None] == sides
     others.ravel()[:: len(others) + 1] = 0.0
     return (others * trust).max(axis=1), (others * others) @ trust
+
+
+def _nearest_agreement(opinions: _Opinions, kernel: "Matrix") -> "Matrix":
+    """Shape (p,): the kernel of each opinion and another author's nearest same one, times the trust in that author.
+
+    `kernel` is that of the verdicts' goals, of shape (n, n).
+    """
+    verdicts, biases = opinions.verdicts, opinions.biases
+    sides, trust = opinions.sides[biases], opinions.trust[biases]
+    near = kernel[verdicts[:, None], verdicts] * trust
+    near *= (sides[:, None] == sides) & (biases[:, None] != biases)
+    nearest: Matrix = near.max(axis=1)
+    return nearest

@@ -81,12 +81,29 @@ def company(said: list[Said], near: "Matrix", author: str, approves: bool, candi
     return Company(own, trust[author], [(min(1.0, each / own), trust[name]) for name, each in nearest.items()])
 
 
+def agreement(said: list[Said], near: "Matrix", voice: Voice, candidate: int) -> float:
+    """How near the nearest approval of a candidate by somebody else is, times the trust in them."""
+    trust: dict[str, float] = {}
+    for each in said:
+        for name, weight in each.voices or (Voice(""),):
+            trust[name] = max(trust.get(name, 0.0), min(1.0, weight))
+    return max(
+        [
+            float(nearness) * trust[name]
+            for each, nearness in zip(said, near, strict=True)
+            for name, _ in each.voices or (Voice(""),)
+            if each.approves and candidate in each.candidates and name != voice.author
+        ],
+        default=0.0,
+    )
+
+
 def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_suggestion: bool) -> float:
     """Covariance of two means of voices, where each voice of weight w has a bias of variance 1 / w.
 
     It has it on each candidate that both approve, or both refuse; where many approve a smaller one. It has a second
-    one, which fades with distance, where it is alone with a refusal, and, unless just one other approves the same, of
-    what it approves far from its nearest.
+    one, which fades with distance, where it is alone with a refusal, and, unless just one other approves the same here
+    and there, of what it approves far from its nearest.
     """
     one, other = said[i], said[j]
     if one.approves is not other.approves:
@@ -103,8 +120,15 @@ def shared_bias(said: list[Said], i: int, j: int, kernel: "Matrix", *, is_sugges
             if one.approves and not is_suggestion:
                 size = min(1.0, 2 / (here.trust + here.people)) ** CONFIG.agreement
                 none_or_many = here.alone**4 + min(1.0, max(0.0, here.people - 1))
-                farther = [max(0.0, here.own / kernel[0, 1 + each] - CONFIG.elsewhere) for each in (i, j)]
-                second = size * none_or_many * sqrt(farther[0] * farther[1])
+                seconds = [
+                    max(0.0, here.own / kernel[0, 1 + each] - CONFIG.elsewhere)
+                    * (
+                        none_or_many
+                        + max(0.0, 1 - none_or_many) * (1 - agreement(said, kernel[1 + each, 1:], ours, candidate))
+                    )
+                    for each in (i, j)
+                ]
+                second = size * sqrt(seconds[0] * seconds[1])
             found += (size + second * kernel[1 + i, 1 + j]) * sqrt(ours.weight * theirs.weight)
     return found / (whole or 1)
 
@@ -324,6 +348,8 @@ def test_who_joins_for_the_same_question_moves_the_belief_their_way(
 
 
 @given(said_of_one)
+@example([(True, "a", 0.3), (True, "a", 0.3), (True, "a", 1.0)])
+@example([(True, "a", 0.3)] * 8 + [(True, "a", 1.0)])
 def test_who_approves_for_the_first_time_never_lowers_what_is_refused_at_any_distance(
     before: list[tuple[bool, str, float]],
 ) -> None:
