@@ -200,6 +200,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "note_in_words.note_in": note_in_words.note_in,
     "note_in_words.note_in, a thing": lambda text: note_in_words.note_in(f"remember that the {text} is here"),
+    "note_in_words.note_in, no thing": lambda text: note_in_words.note_in(f"remember that the {text} b c"),
     "feedback.dismisses_bot": handler.dismisses_bot,
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
     "written.text_of": lambda text: text_of(ModelResponse(parts=[TextPart(content=text)])),

@@ -25,14 +25,14 @@ _REFERS_BACK = re.compile(
     re.IGNORECASE,
 )
 _REQUEST = re.compile(
-    r"(?:[.;:!\n]|\b(?:and|then|und|dann)\b)\W*(?:please\s+|bitte\s+)?"
+    r"(?:[.;:!\n][^\w.;:!\n]*+|\b(?:and|then|und|dann)\b\W*+)(?:please\s++|bitte\s++)?"
     r"(?:tell|show|give|explain|list|find|calculate|compute|convert|translate|summari[sz]e|remind|check|ask|what|who|"
     r"when|where|which|why|how|was|wer|wann|wo|welche\w*|warum|wie|sag|zeig|rechne|erinnere)\b",
     re.IGNORECASE,
 )
 """A request after the statement, which is for the agent as a whole."""
 _THING = re.compile(
-    r"(?P<thing>(?:the|our|my)\s(?:\s*+[^\s,;:.]+){1,6}?)\s+(?P<verb>is|are)\s+(?:now\s+)?\S", re.IGNORECASE
+    r"(?P<thing>(?:the|our|my)(?:\s++[^\s,;:.]++){1,6}?)\s+(?P<verb>is|are)\s+(?:now\s+)?\S", re.IGNORECASE
 )
 """The thing that a statement tells something of: "the alarm code is 4711"."""
 _FEWEST_WORDS = 3
