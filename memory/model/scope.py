@@ -65,7 +65,8 @@ class Scope:
                 raise InvalidInput(f"a scope is made of texts, got {shown(part)}")
         if not self.workspace or not self.channel or not self.person:
             # Not `InvalidInput`: a damaged row has such a scope, too, and is no fault of the caller.
-            raise ValueError(f"a scope needs a workspace, a channel and a person, got {self!r}")
+            names = (self.workspace, self.channel, self.person)
+            raise ValueError(f"a scope needs a workspace, a channel and a person, got {names}")
         if not isinstance(self.visibility, Visibility):
             visibility = word(Visibility, self.visibility, "the visibility of a scope")
             object.__setattr__(self, "visibility", visibility)

@@ -473,6 +473,11 @@ def test_a_visibility_may_be_given_as_a_word() -> None:
     assert Scope(workspace="w", channel="c", person="p", visibility=unchecked("direct")).visibility is Visibility.DIRECT
 
 
+def test_a_scope_without_a_workspace_is_refused_whatever_its_visibility_is() -> None:
+    with pytest.raises(ValueError, match="a scope needs a workspace"):
+        Scope(workspace="", channel="c", person="p", visibility=unchecked(nested(2_000)))
+
+
 def test_a_long_id_is_not_repeated_in_full() -> None:
     agent = AgentMemory(memory=World().memory, scope=HERE)
     with pytest.raises(NotFound) as refused:
