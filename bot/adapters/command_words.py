@@ -14,7 +14,7 @@ from memory.model import Role, Scope
 
 CORRECT = "correct"
 NOTE = "note"
-"""`remember that ...` behind the slash command. Elsewhere it is an ordinary message (`FeedbackHandler.on_note`)."""
+"""`remember that ...` behind the slash command. Elsewhere it is an ordinary message (`FeedbackHandler.note_of`)."""
 RESTATE = "restate"
 CHOOSE = "choose"
 TEACH = "teach"
@@ -113,7 +113,12 @@ def command_event(
     """The event of a typed, clicked or chosen command; `message_id` is the answer it is about."""
     if typed.name == NOTE and (note := note_in(typed.argument)):
         return PersonTeaching(
-            event_id=event_id, scope=scope, question=note.question, answer=note.statement, at=at, role=role
+            event_id=event_id,
+            scope=scope,
+            question=note.question,
+            answer=note.statement,
+            at=at,
+            role=note.role(role),
         )
     if typed.name == CORRECT:
         return PersonCorrection(

@@ -234,7 +234,7 @@ class Goodbot:
         if is_mention and dismisses_bot(text):
             await self._listener.mute(scope)
             return
-        if await self._feedback.explain_feedback(messenger, event) or await self._feedback.on_note(messenger, event):
+        if await self._feedback.explain_feedback(messenger, event) or await self._on_note(messenger, event):
             return
         is_short = len(text) <= LONGEST and "?" not in text
         if is_short and (choice := await self._choices_in_words.read(event, text, messenger.how_to_type)):
@@ -261,6 +261,17 @@ class Goodbot:
             self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)
+
+    async def _on_note(self, messenger: Messenger, event: PersonMessage) -> bool:
+        """Teach what a message asks to remember; people say such things to each other, too, where none is mentioned.
+
+        Returns whether that is all: a language model answers it, too, as it belongs to their conversation.
+        """
+        taught = await self._feedback.note_of(event) if event.address is not Address.OPEN else None
+        if taught is None:
+            return False
+        await self._handle(messenger, taught)
+        return not self._answering.in_words.follows_style
 
     async def _on_correction(self, messenger: Messenger, event: PersonCorrection) -> None:
         """Handle a correction. Without a mention it counts only in a thread that the bot takes part in."""

@@ -135,6 +135,8 @@ class PersonTeaching(BaseEvent):
     """The wanted audience; the person's role may limit it."""
     filled_from: tuple[FilledFrom, ...] = ()
     """The messages that the form was filled in with."""
+    of_message: str = ""
+    """What the lesson is taken back by, if not the event's id."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,11 +7,14 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
-from bot.conversation.feedback.note_in_words import Note, lesson_event, note_in
+from bot.conversation.feedback.note_in_words import note_id
 from bot.conversation.feedback.understood import reworded
+from bot.conversation.notifications import notify
 from bot.model import PersonEdit
 from bot.ports import Messenger
 from memory.services import Memory
+
+FORGOTTEN = "Forgotten: what your message asked me to remember before you edited it."
 
 _CORRECTS = re.compile(r"correct\s*[:：]\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 
@@ -27,8 +30,8 @@ class EditedFeedback:
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> bool:
         """Correct or teach again, in the new words of a message that did so. False for any other message."""
-        if note := note_in(event.text):
-            return await self._note_again(messenger, event, note)
+        if await self._note_again(messenger, event):
+            return True
         corrects = _CORRECTS.fullmatch(event.text.strip())
         reading = read(event.text) if corrects is None else None
         text = corrects["text"] if corrects is not None else reading.correction if reading is not None else ""
@@ -53,18 +56,20 @@ class EditedFeedback:
         await self._feedback.say_saved(messenger, event, outcome.lesson)
         return True
 
-    async def _note_again(self, messenger: Messenger, event: PersonEdit, note: Note) -> bool:
-        """Teach what an edited message tells now, and take back what it taught before."""
-        role, scope = await self._in_words.role_now(event), event.scope
-        if role is None or not event.of_event:
-            return False
-        await self._feedback.on_teaching(messenger, note.taught(event, role, of_event=event.event_id))
-        await self._executor(
+    async def _note_again(self, messenger: Messenger, event: PersonEdit) -> bool:
+        """Take back what a message taught before its edit, and teach what it asks to remember now, if anything."""
+        scope = event.scope
+        before = await self._executor(
             self._memory.teaching.undo,
             scope.workspace,
             scope.person,
             at=event.at,
             event_id=f"{event.event_id}/undo",
-            of_event=lesson_event(event.of_event),
+            of_event=note_id(event),
         )
-        return True
+        taught = await self._feedback.note_of(event)
+        if taught is not None:
+            await self._feedback.on_teaching(messenger, taught)
+        elif before is not None:
+            await notify(messenger, event, FORGOTTEN)
+        return taught is not None

@@ -11,7 +11,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK
 from bot.conversation.feedback.in_words_handler import InWordsHandler
-from bot.conversation.feedback.note_in_words import NOTE, note_in
+from bot.conversation.feedback.note_in_words import note_in
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -250,17 +250,11 @@ class FeedbackHandler:
                 return None
         return await self._executor(self._memory.answers.addressed, scope, message_id, event.at)
 
-    async def on_note(self, messenger: Messenger, event: PersonMessage) -> bool:
-        """Teach what a message asks to remember.
-
-        Returns whether that is all: a language model answers it, too, as it belongs to their conversation.
-        """
-        note = note_in(event.text) if NOTE.match(event.text) and not event.files else None
+    async def note_of(self, event: PersonMessage | PersonEdit) -> PersonTeaching | None:
+        """The lesson that a message to the bot asks to remember; None if it asks nothing like that."""
+        note = note_in(event.text) if not (event.files or event.images) else None
         role = await self._in_words.role_now(event) if note is not None else None
-        if note is None or role is None:
-            return False
-        await self.on_teaching(messenger, note.taught(event, role, of_event=event.event_id))
-        return not self._in_words.follows_style
+        return note.taught(event, role) if note is not None and role is not None else None
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
         """Handle a lesson that somebody teaches without having asked a question."""
@@ -274,6 +268,7 @@ class FeedbackHandler:
             at=event.at,
             event_id=event.event_id,
             filled_from=event.filled_from,
+            of_event=event.of_message,
         )
         if lesson is not None:
             await self.say_saved(messenger, event, lesson)

@@ -8,11 +8,11 @@ from typing import NamedTuple
 
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.remarks import QUESTION_MARKS
-from bot.model import PersonTeaching
-from bot.model.events import BaseEvent
+from bot.model import PersonEdit, PersonMessage, PersonTeaching
 from memory.model import Role
+from memory.rules.quarantine import LESSON_CHARACTERS
 
-NOTE = re.compile(
+_NOTE = re.compile(
     r"(?:please[\s,]+|bitte[\s,]+)?(?:"
     r"(?:remember|note|keep\s+in\s+mind|do\s+not\s+forget|don['’]?t\s+forget)(?:\s*,)?\s+that\s"
     r"|merke?\s+(?:dir|euch)(?:\s*,)?\s+(?:bitte\s+)?dass\s"
@@ -20,10 +20,17 @@ NOTE = re.compile(
     r"\s*(?P<statement>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
-_REFERS_BACK = re.compile(
-    r"(?:this|that|it|its|these|those|he|she|they|you|your|the\s+(?:answer|last|above)|das|dies\w*|er|sie|es|du|deine?)\b",
+_STANDS_NOT_ALONE = re.compile(
+    r"(?:this|that|it|its|these|those|he|she|they|you|your|das|dies\w*|er|sie|es|du|deine?|i|ich|what|is|are|was|were"
+    r"|the\s+(?:answer|last|above|previous|next|following|user)|\w+\s+of\s+(?:this|that|these|those|it|them)"
+    r"|(?:time|day|night|one|guy|song|story|e?-?mail|message|meeting)\s+(?:we|i|you|he|she|they|from|about|when|where)"
+    r"|down|for\s+me|next\s+time|(?:in|to|from|not)\s+(?:your|this|that|all\s+of)"
+    r"|please|bitte|tell|show|explain|calculate|compute|convert|translate|summari[sz]e|answer|reply)\b",
     re.IGNORECASE,
 )
+"""It refers to something said before ("remember that time we met"), is about the speaker, or is a request."""
+_PASSES = re.compile(r"\b(?:today|tonight|tomorrow|yesterday|heute|morgen|gestern)\b", re.IGNORECASE)
+"""Said of a day, it would be false on the next."""
 _REQUEST = re.compile(
     r"(?:[.;:!\n][^\w.;:!\n]*+|\b(?:and|then|und|dann)\b\W*+)(?:please\s++|bitte\s++)?"
     r"(?:tell|show|give|explain|list|find|calculate|compute|convert|translate|summari[sz]e|remind|check|ask|what|who|"
@@ -35,6 +42,7 @@ _THING = re.compile(
     r"(?P<thing>(?:the|our|my)(?:\s++[^\s,;:.]++){1,6}?)\s+(?P<verb>is|are)\s+(?:now\s+)?\S", re.IGNORECASE
 )
 """The thing that a statement tells something of: "the alarm code is 4711"."""
+_PERSONAL = re.compile(r"(?:my|mein\w*)\b", re.IGNORECASE)
 _FEWEST_WORDS = 3
 _WORD = re.compile(r"\w+")
 
@@ -46,34 +54,45 @@ class Note(NamedTuple):
     """The statement itself if it does not say plainly what it is about: questions about it are similar to it."""
     statement: str
 
-    def taught(self, event: BaseEvent, role: Role, *, of_event: str) -> PersonTeaching:
-        """The event that teaches it, for the event of its message."""
+    def role(self, role: Role) -> Role:
+        """The role in which it is taught: what is true of the speaker ("my desk is red") counts for nobody else."""
+        return Role.MEMBER if role.may_promote and _PERSONAL.match(self.statement) else role
+
+    def taught(self, event: PersonMessage | PersonEdit, role: Role) -> PersonTeaching:
+        """The event that teaches it, for that of its message."""
         return PersonTeaching(
-            event_id=lesson_event(of_event),
+            event_id=f"{event.event_id}/note",
+            of_message=note_id(event),
             scope=event.scope,
             question=self.question,
             answer=self.statement,
             at=event.at,
-            role=role,
+            role=self.role(role),
         )
 
 
-def lesson_event(event_id: str) -> str:
-    """The id of the event that teaches what the message of an event asks to remember."""
-    return f"{event_id}/note"
+def note_id(event: PersonMessage | PersonEdit) -> str:
+    """The id by which what a message teaches is taken back, whatever it was edited to."""
+    return f"note/{event.scope.channel}/{event.message_id}"
 
 
 def note_in(text: str) -> Note | None:
     """The statement that a message asks to remember; None for any other message.
 
-    None, too, if it refers to something said before, has a question or request beside it, or is a wish about style.
+    None, too, if it does not stand alone, holds for a day, is longer than a lesson may be, has a question or request
+    beside it, or is a wish about style.
     """
-    found = NOTE.fullmatch(text.strip())
-    if found is None:
+    found = _NOTE.fullmatch(text.strip())
+    if found is None or len(text) > LESSON_CHARACTERS:
         return None
     statement = found["statement"].strip()
-    is_other = _REFERS_BACK.match(statement) or _REQUEST.search(statement) or preference_in(statement)
-    if is_other or not QUESTION_MARKS.isdisjoint(statement) or len(_WORD.findall(statement)) < _FEWEST_WORDS:
+    is_other = _STANDS_NOT_ALONE.match(statement) or _PASSES.search(statement) or _REQUEST.search(statement)
+    if (
+        is_other
+        or preference_in(statement)
+        or not QUESTION_MARKS.isdisjoint(statement)
+        or len(_WORD.findall(statement)) < _FEWEST_WORDS
+    ):
         return None
     thing = _THING.match(statement)
     return Note(f"what {thing['verb']} {thing['thing']}?" if thing else statement, statement)

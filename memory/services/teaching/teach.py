@@ -189,13 +189,14 @@ class Teaching:
         event_id: str = "",
         instead_of: str = "",
         filled_from: Sequence[FilledFrom] = (),
+        of_event: str = "",
     ) -> Episode | None:
         """Store a lesson without an answer before it. It counts as far as a correction by the same person would.
 
         A teacher's may be promoted to the workspace in the same step. `instead_of` is the lesson whose place it takes,
         and which may have lent it words, as the messages in `filled_from` may: forgetting who wrote its question takes
         the question, forgetting who wrote its answer takes it whole. None if the event was handled before. Raises
-        `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone.
+        `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone. Undone by `of_event`, if given.
         """
         draft = Draft.of(self._core, question, answer)
         vector = self._core.embedded(draft.question)
@@ -206,12 +207,12 @@ class Teaching:
             sources = Sources.of(tx, scope, draft, filled_from, now)
             if instead_of:
                 sources = sources.instead_of(tx, existing(tx, scope.workspace, instead_of), draft.answer)
-            came_by = {"role": role.value, "event": event_id} | sources.detail
+            came_by = {"role": role.value, "event": of_event or event_id} | sources.detail
             lesson = draft.store(self._core, tx, scope, now, vector, detail=came_by, words_of=sources.people)
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 self._promoted(tx, lesson, audience, scope.person, role, now)
-            own = own_vote(lesson, role, at, event_id)
+            own = own_vote(lesson, role, at, of_event or event_id)
             write_votes(self._core, tx, now, own, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
 
@@ -341,8 +342,7 @@ class Teaching:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)
                     return Undone(what=CORRECTION, episode=lesson, runs=corrected)
                 if reaction.source == SAVED:
-                    lesson = take_back(self._core, tx, reaction, at, now)
-                    return Undone(what=SAVED, episode=lesson, runs=())
+                    return Undone(what=SAVED, episode=take_back(self._core, tx, reaction, at, now), runs=())
                 taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
                     withdraw_reasons(tx, [reaction], now)

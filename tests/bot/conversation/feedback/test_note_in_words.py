@@ -4,7 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from bot.conversation.feedback.edited_feedback import FORGOTTEN
 from bot.conversation.feedback.note_in_words import Note, note_in
+from memory.model import Visibility
 from tests.doubles.discord import DiscordServer
 from tests.doubles.openai_server import OpenAIServer, text
 from tests.doubles.slack import SlackServer
@@ -45,6 +47,18 @@ def test_a_statement_is_remembered_with_the_question_that_it_answers(text: str, 
         "remember that the budget is 500 and tell me the time in Rome",
         "remember that the code is 4711. What is the door code?",
         "remember that please answer in French",
+        "remember that time we went to Rome together",
+        "remember that one about the chicken",
+        "remember that was a joke for Ana",
+        "note that most of them failed",
+        "keep in mind that I am a beginner",
+        "keep in mind that the user wants all of it as JSON",
+        "note that I disagree with Bob",
+        "remember that I have to call Ana on Friday at 9",
+        "remember that the office is closed tomorrow",
+        "Merk dir, dass der Laden heute zu ist",
+        "Note: calculate 15% of 200",
+        f"Note: the draft {'is good ' * 500}",
     ],
 )
 def test_any_other_message_is_an_ordinary_one(text: str) -> None:
@@ -115,6 +129,55 @@ async def test_an_edited_note_is_taught_in_its_new_words(tmp_path: Path) -> None
         ana.edits(asked, f"<@{server.workspace.bot.id}> remember that the alarm code is 4711")
         await bot.settled()
         assert sorted(bot.approved(bot.session.workspace)) == ["what is the alarm code?", "what is the gate code?"]
+
+
+async def test_a_note_that_is_edited_twice_or_to_something_else_teaches_only_what_it_says_last(tmp_path: Path) -> None:
+    async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
+        ana, general = server.person("ana"), server.channel("general")
+        tag = f"<@{server.workspace.bot.id}>"
+        noted = ana.says(general, "remember that the door code is 12")
+        await bot.settled()
+        for code in ("13", "14"):
+            ana.edits(noted, f"{tag} remember that the gate code is {code}")
+            await bot.settled()
+        assert bot.approved(bot.session.workspace) == ["what is the gate code?"]
+        ana.edits(noted, f"{tag} who keeps the codes?")
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == []
+        assert server.ephemerals(ana)[-1].text == FORGOTTEN
+
+
+async def test_people_who_mention_nobody_teach_nothing_where_the_bot_answers_everything(tmp_path: Path) -> None:
+    async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
+        ana, general = server.person("ana", admin=True), server.channel("general")
+        ana.says(general, "mode always")
+        await bot.settled()
+        ana.says(general, "remember that the alarm code is 4711", mention=False)
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == []
+
+
+async def test_what_is_true_of_a_teacher_only_does_not_count_for_others(tmp_path: Path) -> None:
+    async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
+        ana, general = server.person("ana", admin=True), server.channel("general")
+        ana.says(general, "remember that my locker code is 12")
+        ana.commands(general, "/goodbot", "remember that my locker is red")
+        await bot.settled()
+        assert all(each.text.startswith("Saved as your lesson") for each in server.ephemerals(ana)[-2:])
+        ana.says(general, "remember that the door code is 12")
+        await bot.settled()
+        assert server.ephemerals(ana)[-1].text.startswith("Saved as a lesson for everybody")
+
+
+async def test_who_reads_the_channel_is_noted_with_what_is_taught_there(tmp_path: Path) -> None:
+    async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
+        ana, vault = server.person("ana"), server.channel("vault", private=True)
+        ana.says(vault, "remember that the alarm code is 4711")
+        await bot.settled()
+        with bot.memory.store.read() as tx:
+            channel = tx.channels.get(bot.session.workspace, vault)
+        assert channel is not None
+        assert channel.visibility is Visibility.PRIVATE
 
 
 async def test_discord(tmp_path: Path) -> None:
