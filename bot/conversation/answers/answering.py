@@ -22,7 +22,7 @@ from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor, unless
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
-from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK, MAY_CONTRADICT
+from bot.conversation.feedback.feedback_words import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.reply import short_id
@@ -202,7 +202,8 @@ class Answering:
     ) -> _Work | None:
         """Run the agent, or take the message as feedback in words. None if it was cut short as the process ends."""
         text = incoming.text
-        may_judge = bool(MAY_BE_FEEDBACK.match(text) or MAY_CONTRADICT.match(text) or preference_in(text))
+        hints = (MAY_BE_FEEDBACK, MAY_CONTRADICT, MAY_ANSWER)
+        may_judge = any(each.match(text) for each in hints) or preference_in(text) is not None
         since = self._agent.monotonic()
         without = await self._backgrounds.control_arm_recall(incoming, run_id)
         tools = await self._tools_for(incoming)

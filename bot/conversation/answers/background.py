@@ -10,12 +10,12 @@ from datetime import timedelta
 from bot.agent.conversation import ChatLine, Speaker
 from bot.agent.understanding import may_refer_back
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.understood import run_in
 from bot.errors import MessengerError
 from bot.model import Remark
 from bot.ports import Messenger, ReadsAlong
 from memory.errors import MemoryFault
 from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
+from memory.model.delivery import CORRECTING
 from memory.model.evidence import ActionText, Evidence
 from memory.model.spending import Allowance
 from memory.ports import Transaction
@@ -133,7 +133,7 @@ class BackgroundLookup:
             log.warning("message %s is answered without its conversation: %r", message.event_id, fault)
             exchanges, recollection = (), None
         # A correction by a form or command is no talk: until it is approved it is for its author alone.
-        exchanges = tuple(each for each in exchanges if not run_in(each.understood))
+        exchanges = tuple(each for each in exchanges if not each.message_id.startswith(CORRECTING))
         remarks = await self._remarks(messenger, message, exchanges)
         people = dict.fromkeys([*(each.person for each in exchanges), *(each.person for each in remarks)])
         names = await _names(messenger, message.scope.workspace, people.keys() - {message.scope.person})

@@ -30,7 +30,6 @@ from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
-from bot.conversation.feedback.understood import run_in
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE, NO, CommandReply, item_reference
 from bot.errors import CommandRefused
@@ -38,6 +37,7 @@ from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
 from memory.model import TAP, Episode, ListeningMode, Role, Scope
+from memory.model.delivery import CORRECTING
 from memory.model.episode import authors_of
 from memory.rules.chat_settings import KNOWN_ANSWERS, effective_role
 from memory.rules.retrieval.prompt import shown_line
@@ -158,7 +158,7 @@ def _undo(context: CommandContext) -> CommandReply:
         preference = context.memory.preferences.remove(scope.workspace, scope.person, event_id=of_event)
         if preference is not None:
             return CommandReply(text=preference_dropped(preference))
-        if not run_in(message.understood):  # else it was a correction by all means
+        if not message.message_id.startswith(CORRECTING):  # else it was a correction by all means
             again = Choice(label=feedback_messages.ANSWER_IT, command=CHOOSE, argument=f"{argument} {NO}")
     undo = context.memory.teaching.undo
     undone = undo(scope.workspace, scope.person, at=command.at, event_id=command.event_id, of_event=of_event)

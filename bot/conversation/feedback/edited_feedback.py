@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.feedback_in_words import read
+from bot.conversation.feedback.feedback_in_words import may_be_answer, read
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import note_id
@@ -34,7 +34,8 @@ class EditedFeedback:
             return True
         corrects = _CORRECTS.fullmatch(event.text.strip())
         reading = read(event.text) if corrects is None else None
-        text = corrects["text"] if corrects is not None else reading.correction if reading is not None else ""
+        statement = event.text.strip() if may_be_answer(event.text) else ""
+        text = corrects["text"] if corrects is not None else reading.correction if reading is not None else statement
         if not text or not event.of_event:
             return False
         role = await self._in_words.role_now(event)

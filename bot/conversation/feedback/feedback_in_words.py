@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from bot.conversation.feedback import feedback_words as words, replacement_words
 from bot.conversation.feedback.approval_words import THUMB, approves, praises
+from bot.conversation.feedback.remarks import QUESTION_MARKS
 
 _ENDING = 120
 """Characters at the end of an answer that are searched for an offer of more."""
@@ -42,6 +43,32 @@ APPROVED, REFUSED = Reading(approves=True), Reading()
 def may_be_feedback(message: str) -> bool:
     """Whether the first words of a message hint at feedback, so that it is read closely."""
     return words.MAY_BE_FEEDBACK.match(message) is not None
+
+
+def may_be_answer(message: str) -> bool:
+    """Whether a message is a statement about something else than its author and the bot, as an answer is."""
+    text = message.strip()
+    if words.MAY_ANSWER.match(text) is None or not QUESTION_MARKS.isdisjoint(text):
+        return False
+    return not (words.INSTRUCTION.match(text) or words.YES_OR_NO.match(text) or words.SPEAKER.search(text))
+
+
+def supplied(message: str, question: str) -> Reading | None:
+    """A statement that may be the answer to a question that the bot could not answer: never sure. None for others."""
+    text, kinds = message.strip(), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE)
+    is_question = "?" in question or any(each.match(question) for each in kinds)
+    if not is_question or not may_be_answer(text):
+        return None
+    rest = _without_end(text)
+    clause, behind = words.first_clause(rest)
+    if words.DENIES.search(clause) or _is_no_answer(rest) or _is_no_answer(behind) or words.NO_STATEMENT.match(behind):
+        return None
+    is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(rest) is not None
+    is_about_it = words.STARTED.match(rest) is not None or is_name or _is_about(clause, question)
+    is_named = words.IT_IS.match(rest) is not None or _is_about(clause, question)
+    is_named = is_named and words.ASKS_WHAT_IS.match(question) is not None and not words.UNIMPORTANT.search(rest)
+    is_answer = is_named or is_name or _is_evident(rest, question, "")
+    return Reading(correction=rest, is_sure=False) if is_about_it and is_answer else None
 
 
 def read(message: str, question: str = "", answer: str = "") -> Reading | None:

@@ -24,9 +24,11 @@ def noted(reading: Reading, judged: Episode, how_to_type: HowToType, action: str
     )
 
 
-def doubt(reading: Reading, goal: str) -> str:
-    """The question whether a message was feedback."""
+def doubt(reading: Reading, goal: str, *, is_supplied: bool = False) -> str:
+    """The question whether a message was feedback, or the answer to what the bot did not know."""
     question = shown_line(goal, 80)
+    if is_supplied:
+        return f"Was that the answer to “{question}”? Then I keep “{shown_line(reading.correction, 120)}”."
     if reading.correction:
         return f"Was that a correction? Then for “{question}” the answer is “{shown_line(reading.correction, 120)}”."
     return f"Was that a {'👍' if reading.approves else '👎'} for my answer to “{question}”?"

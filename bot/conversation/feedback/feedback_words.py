@@ -357,6 +357,23 @@ MAY_CONTRADICT = re.compile(
 )
 """Matches what may contradict an answer without a word of refusal: "it is room 5", or a long statement."""
 
+NO_STATEMENT = re.compile(
+    rf"{_QUESTION}|(?:and|or|also|then|that|this|these|those|yes|no|ok|hi|hello|hey|if|for|now|only|since|after|before"
+    r"|until|whose|whom|let|remember|remind|note|explain|compare|translate|summari[sz]e|calculate|compute|convert|define"
+    r"|describe|repeat|need|want|und|oder|das|dies\w*|hallo|wenn|falls|jetzt|ab|seit|nur|merk\w*|rechne\w*|erinner\w*"
+    r"|erklär\w*|zeig\w*|sag\w*)\b",
+    re.IGNORECASE,
+)
+"""Begins a question, a request, or a message that goes on with something said before."""
+SPEAKER = re.compile(r"(?i)\b(?:i|me|my|mine|you\w*|please|ich|mir|mich|mein\w*|du|dir|dich|dein\w*|bitte)\b")
+"""Occurs in what people say of themselves, or to the bot."""
+MAY_ANSWER = re.compile(
+    rf"\s*+(?!{NO_STATEMENT.pattern})(?=[^?]{{1,{LONGEST}}}\Z)(?:{STARTED.pattern}|{STATES.pattern})",
+    re.IGNORECASE | re.DOTALL,
+)
+"""Matches a statement that may be the answer to a question that the bot could not answer."""
+ASKS_WHAT_IS = Phrase(r"(?:what|which|was|welche\w*)(?:'s|(?: \w+)? (?:is|are|ist|sind))")
+
 
 def begins_statement(text: str) -> bool:
     """Whether a text begins like a sentence that states something, or tells what to do."""

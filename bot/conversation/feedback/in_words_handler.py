@@ -9,7 +9,7 @@ from itertools import pairwise
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.corrected_part import Question, as_message, is_usable, which_part
-from bot.conversation.feedback.feedback_in_words import Reading, read
+from bot.conversation.feedback.feedback_in_words import Reading, read, supplied
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -28,7 +28,7 @@ from bot.model import UNADDRESSED, BotMessage, Choice, PersonCommand, PersonCorr
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Exchange, Incoming, Role, Scope, found_nothing
-from memory.model.delivery import RETRY
+from memory.model.delivery import CORRECTING, RETRY
 from memory.rules.audience import stays
 from memory.rules.evidence.named_action import named_action
 from memory.services import Answer, FinishedRun, Memory, Opinion
@@ -96,10 +96,14 @@ class InWordsHandler:
         """
         if message.is_retry or message.tap is not None or message.asked_by or message.event_id in self._refused:
             return None
-        about = self._about(message, exchanges)
-        if self._declines(message, about):
+        if self._declines(message, self._about(message, exchanges)):
             await try_to_notify(messenger, message, feedback_messages.NOT_DONE)
             return await self._withdrawn(message, run_id)
+        answered = [each.at for each in exchanges if not is_feedback(each.understood)]
+        since = max(answered, default=message.at - self.pause)
+        marked = await self._executor(self._memory.exchanges.marked, message, since)
+        exchanges = sorted([*exchanges, *marked], key=lambda each: each.at)
+        about = self._about(message, exchanges)
         if about is not None and not await self.is_next(message, about):
             about = None
         style = preference_in(message.text)
@@ -111,24 +115,28 @@ class InWordsHandler:
                     run_id=run_id,
                     reply=self.preference_noted(style, messenger.how_to_type),
                 )
-                if about
+                if about is not None and about.answer
                 else await self._overheard(message, run_id)
             )
         reading = await self._read(message.text, about.goal, about.answer) if about is not None else None
-        if about is None or reading is None or (_is_judged(about, exchanges) and not reading.correction):
+        is_judged, is_supplied = about is not None and _is_judged(about, exchanges), reading is None
+        reading = reading or (supplied(message.text, about.goal) if about is not None and not is_judged else None)
+        if about is None or reading is None or ((is_judged or not about.answer) and not reading.correction):
             return await self._overheard(message, run_id)
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
-        if reading.approves and found_nothing(nodes):
-            return await self._overheard(message, run_id)  # "👍" to "I don't know that." approves nothing
+        # "👍" to "I don't know that." approves nothing, and a statement after an answer is ordinary.
+        if reading.approves if found_nothing(nodes) else is_supplied:
+            return await self._overheard(message, run_id)
         role = await self.role_of(message)
         # "No, ..." to an answer that knows only a part may be about either part.
         is_of_part = bool(reading.correction and missing_parts(nodes)) and not found_nothing(nodes)
         is_of_one = bool(reading.correction and open_parts(nodes))
         reading = replace(reading, is_sure=reading.is_sure and role is not None and not (is_of_part or is_of_one))
         if not reading.is_sure or role is None:
-            question = feedback_messages.doubt(reading, corrected_node(nodes).goal if is_of_part else about.goal)
+            goal = corrected_node(nodes).goal if is_of_part else about.goal
+            question = feedback_messages.doubt(reading, goal, is_supplied=is_supplied)
             question = which_part(reading.correction, is_certain=False) if is_of_one else question
-            return _asking(message, run_id, question, as_understood(reading))
+            return _asking(message, run_id, question, as_understood(reading, "" if about.answer else about.run_id))
         return Noted(
             message=message,
             opinion=_opinion(reading, about.run_id, role),
@@ -273,7 +281,7 @@ class InWordsHandler:
         """The question that the bot asked about a message."""
         run_id = await self.judged_run(message)
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, run_id) if run_id else []
-        is_certain = bool(run_in(message.understood))
+        is_certain = message.message_id.startswith(CORRECTING)
         corrects = bool(reading.correction) and not reading.is_sure
         return Question.about(nodes, corrects=corrects, is_certain=is_certain)
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import islice
 
-from memory.model import Exchange, Incoming, Recollection, Scope, Visibility
+from memory.model import Exchange, Incoming, Progress, Recollection, Scope, Visibility, found_nothing
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.core import Core
@@ -42,6 +42,25 @@ class Exchanges:
             earlier = said_before(tx, message, pause=pause)
             return earlier, None if earlier and refers_back(message.text) else recall(tx)
 
+    def marked(self, message: Incoming, since: datetime) -> list[Exchange]:
+        """The author's latest messages there after that time and before this one that nothing was found for or posted.
+
+        The answer of such an exchange is empty: a mark told that nothing is known.
+        """
+        scope, thread = message.scope, message.scope.thread if message.scope.thread != message.message_id else ""
+        with self._core.store.read() as tx:
+            latest = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, MOST)
+            return [
+                _as_marked(each, message)
+                for each in latest
+                if since < each.at <= message.at
+                and (not thread or each.scope.thread == thread)
+                and each.progress is Progress.DELIVERED
+                and not tx.deliveries.outgoing(scope.workspace, each.run_id)
+                and found_nothing(tx.episodes.of_run(scope.workspace, each.run_id))
+                and stays(each.scope.visibility, scope.visibility)
+            ]
+
     def asked(self, scope: Scope, message_ids: Sequence[str]) -> frozenset[str]:
         """Which of these messages in the channel were addressed to the bot, answered or not."""
         with self._core.store.read() as tx:
@@ -52,6 +71,22 @@ class Exchanges:
         """Start a new conversation: the person's earlier messages in this channel are no longer part of it."""
         with self._core.store.write() as tx:
             tx.deliveries.begin_anew(scope.workspace, scope.person, scope.channel, at)
+
+
+def _as_marked(marked: Incoming, message: Incoming) -> Exchange:
+    return Exchange(
+        run_id=marked.run_id,
+        event_id=marked.event_id,
+        person=marked.scope.person,
+        message_id=marked.message_id,
+        visibility=marked.scope.visibility,
+        text=marked.text,
+        understood=marked.understood,
+        answer="",
+        at=marked.at,
+        answered_at=marked.at,
+        is_replied_to=marked.message_id == message.reply_to,
+    )
 
 
 def said_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:

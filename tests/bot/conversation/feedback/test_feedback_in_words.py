@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback, read
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback, read, supplied
 from bot.conversation.feedback.feedback_words import LONGEST
 
 WHERE, POT = "where is the spare key?", "Under the red pot."
@@ -98,6 +98,46 @@ def test_a_bare_no_may_decline_an_offer() -> None:
 def test_half_evidence_is_not_sure(message: str) -> None:
     reading = read(message, WHERE, POT)
     assert reading is None or not reading.is_sure or message.startswith("No, you")
+
+
+LADDER = "where is the ladder?"
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "text"),
+    [
+        (LADDER, "it's in the attic", "it's in the attic"),
+        (LADDER, "The ladder is in the attic.", "The ladder is in the attic"),
+        ("where is the ladder", "we keep it behind the shed, thanks", "we keep it behind the shed"),
+        ("who has the key?", "Ana has it", "Ana has it"),
+        ("what is the password?", "the password is swordfish", "the password is swordfish"),
+        ("what is the password?", "it's swordfish", "it's swordfish"),
+        ("when do we open?", "we open at 9", "we open at 9"),
+        ("wo ist die Leiter?", "sie steht im Keller", "sie steht im Keller"),
+        ("wer hat den Schlüssel?", "der Schlüssel ist bei Bob", "der Schlüssel ist bei Bob"),
+    ],
+)
+def test_a_statement_may_be_the_answer_to_what_is_not_known(question: str, message: str, text: str) -> None:
+    assert supplied(message, question) == Reading(correction=text, is_sure=False)
+
+
+@pytest.mark.parametrize(
+    "message",
+    ["and in winter?", "and in winter", "in winter", "now in Berlin", "is it in the attic", "it's in the attic?",
+     "thanks", "ok", "in German please", "it's too long", "2", "the second one", "help", "show me the attic", "ask Bob",
+     "look in the attic", "it's urgent", "it's not in the attic", "nobody knows", "that's a pity, Bob",
+     "I left it in the attic", "the ladder in the attic is mine", "it's in the attic, can you keep that",
+     "it's in the attic. What about the saw", "remember that the ladder is in the attic", "the saw is in the attic",
+     "the ladder in the attic", "we need it at 5", "und die Leiter im Keller ist blau", "es ist dringend",
+     "zeig mir den Keller", "", "🙂", "it's in the attic " * 40],
+)  # fmt: skip
+def test_what_is_no_plain_statement_about_it_is_no_such_answer(message: str) -> None:
+    assert supplied(message, LADDER) is None
+    assert supplied(message, "wo ist die Leiter?") is None
+
+
+def test_what_follows_no_question_answers_none() -> None:
+    assert supplied("it's in room 5", "the printer is broken") is None
 
 
 words = st.lists(

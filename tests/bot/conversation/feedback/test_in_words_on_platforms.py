@@ -70,6 +70,44 @@ async def test_an_edited_correction_on_discord_corrects_anew(tmp_path: Path) -> 
             assert server.said(general)[-1].content.startswith("it's Ben")
 
 
+LADDER, ATTIC = "where is the ladder?", "it's in the attic"
+SUPPLIED = f"Was that the answer to “{LADDER}”? Then I keep “{ATTIC}”."
+
+
+async def test_a_statement_after_what_is_not_known_is_asked_about_in_slack(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, general = server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            root = await says(bot, ana, general, LADDER)
+            await says(bot, ana, general, ATTIC, root)
+            [asked] = server.ephemerals(ana)
+            assert asked.text == SUPPLIED
+            await ana.clicks(asked, asked.blocks[-1]["elements"][0]["action_id"]).answered()
+            await bot.settled()
+            noted = f"Noted: for “{LADDER}” the answer is “{ATTIC}”."
+            assert [each for each in server.ephemerals(ana) if each.text.startswith(noted)] != []
+            again = await says(bot, ana, general, LADDER)
+            assert posted(bot, again) == [ATTIC]
+
+
+async def test_a_statement_after_what_is_not_known_is_asked_about_on_discord(tmp_path: Path) -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        discord_bot(server, tmp_path, reads="everything", answers="post") as bot,
+    ):
+        ana = bot.session.ana
+        thread = server.thread(bot.session.general, ana)
+        for question in ("who has the saw?", LADDER):  # the second one is only marked
+            bot.session.asks(question, channel=thread)
+            await bot.settled()
+        server.says(ana, thread, ATTIC)
+        await bot.settled()
+        assert server.said(thread)[-1].content == SUPPLIED
+        server.says(ana, thread, f"no, {ATTIC}")
+        await bot.settled()
+        assert server.said(thread)[-1].content.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
+
+
 async def test_a_teacher_in_slack_is_known_as_one(tmp_path: Path) -> None:
     async with SlackServer() as server:
         tea, general = server.person("tea"), server.channel("general")
