@@ -30,6 +30,7 @@ def server() -> str:
     The server is a package of Python's. Started by root it makes itself a user of its own.
     """
     folder = Path(tempfile.mkdtemp(prefix="goodbot-postgres-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)  # after the server has stopped, which registers later
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of a folder that it can do without
@@ -40,7 +41,6 @@ def server() -> str:
     except Exception as error:  # noqa: BLE001 - whatever keeps it from starting, on machines that nobody here has seen
         shutil.rmtree(folder, ignore_errors=True)
         pytest.skip(f"no PostgreSQL can be started here: {type(error).__name__}: {error}")
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
     address = running.get_uri(database="%s")
     _run(address % "postgres", *(f"ALTER SYSTEM SET {name} = off" for name in ("fsync", "full_page_writes")))
     _run(address % "postgres", "ALTER SYSTEM SET synchronous_commit = off", "SELECT pg_reload_conf()")
