@@ -11,7 +11,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK
 from bot.conversation.feedback.in_words_handler import InWordsHandler
-from bot.conversation.feedback.note_in_words import note_in
+from bot.conversation.feedback.note_in_words import NOTE, note_in
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -252,7 +252,8 @@ class FeedbackHandler:
 
     async def note_of(self, event: PersonMessage | PersonEdit) -> PersonTeaching | None:
         """The lesson that a message to the bot asks to remember; None if it asks nothing like that."""
-        note = note_in(event.text) if not (event.files or event.images) else None
+        is_bare = NOTE.match(event.text.strip()) and not (event.files or event.images)
+        note = note_in(event.text) if is_bare else None
         role = await self._in_words.role_now(event) if note is not None else None
         return note.taught(event, role) if note is not None and role is not None else None
 

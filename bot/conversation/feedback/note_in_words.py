@@ -12,7 +12,7 @@ from bot.model import PersonEdit, PersonMessage, PersonTeaching
 from memory.model import Role
 from memory.rules.quarantine import LESSON_CHARACTERS
 
-_NOTE = re.compile(
+NOTE = re.compile(
     r"(?:please[\s,]+|bitte[\s,]+)?(?:"
     r"(?:remember|note|keep\s+in\s+mind|do\s+not\s+forget|don['’]?t\s+forget)(?:\s*,)?\s+that\s"
     r"|merke?\s+(?:dir|euch)(?:\s*,)?\s+(?:bitte\s+)?dass\s"
@@ -82,7 +82,7 @@ def note_in(text: str) -> Note | None:
     None, too, if it does not stand alone, holds for a day, is longer than a lesson may be, has a question or request
     beside it, or is a wish about style.
     """
-    found = _NOTE.fullmatch(text.strip())
+    found = NOTE.fullmatch(text.strip())
     if found is None or len(text) > LESSON_CHARACTERS:
         return None
     statement = found["statement"].strip()
