@@ -6,6 +6,7 @@ from datetime import datetime
 from typing import TypeVar
 
 from bot.adapters.command_words import ParsedCommand
+from bot.conversation.feedback.remarks import QUESTION_MARKS
 from bot.model import PersonCorrection, PersonTeaching
 from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
@@ -59,7 +60,7 @@ def correction_event(
 
 def asks(text: str) -> bool:
     """Whether a message from which somebody teaches is the question, instead of the answer."""
-    return text.rstrip().endswith("?")
+    return text.rstrip()[-1:] in QUESTION_MARKS
 
 
 async def prefilled(found: Awaitable[Filled], empty: Filled) -> Filled:

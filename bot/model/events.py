@@ -46,7 +46,7 @@ class PersonMessage(BaseEvent):
 class PersonEdit(BaseEvent):
     """A person edited a message of theirs.
 
-    It has an effect until it is answered, if no answer was known, or if it is a correction.
+    It has an effect until it is answered, if no answer was known, or if it corrected or taught something.
     """
 
     message_id: str

@@ -30,7 +30,7 @@ class ChangeHandler:
     _edited: EditedFeedback
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
-        """Answer the edited text of a question; if it is too late, tell the person so. A correction corrects anew."""
+        """Answer the edited text of a question; if it is too late, tell the person so. What taught teaches anew."""
         await self._saver.on_edit(messenger, event)
         if not event.is_addressed:
             return

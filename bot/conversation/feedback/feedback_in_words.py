@@ -56,7 +56,7 @@ def may_be_answer(message: str) -> bool:
 def supplied(message: str, question: str) -> Reading | None:
     """A statement that may be the answer to a question that the bot could not answer: never sure. None for others."""
     text, kinds = message.strip(), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE)
-    is_question = "?" in question or any(each.match(question) for each in kinds)
+    is_question = not QUESTION_MARKS.isdisjoint(question) or any(each.match(question) for each in kinds)
     if not is_question or not may_be_answer(text):
         return None
     rest = _without_end(text)

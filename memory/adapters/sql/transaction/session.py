@@ -70,8 +70,8 @@ def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: 
         for listener in connection.dispatch.before_cursor_execute:
             listener(connection, cursor, words, values, None, is_many)
         (cursor.executemany if is_many else cursor.execute)(words, values)
-    except Exception as exc:
-        if connection.dialect.is_disconnect(exc, connection.connection, None):  # type: ignore[arg-type]  # any error
+    except connection.dialect.loaded_dbapi.Error as exc:
+        if connection.dialect.is_disconnect(exc, connection.connection, None):
             connection.invalidate(exc)
         raise
     return cursor

@@ -1,6 +1,6 @@
 """The laws of the evidence rule."""
 
-from itertools import product
+from itertools import combinations_with_replacement, product
 from math import sqrt
 from random import Random
 from typing import TYPE_CHECKING, NamedTuple
@@ -345,6 +345,20 @@ def test_who_joins_for_the_same_question_moves_the_belief_their_way(
     same = np.ones((len(joined) + 1, len(joined) + 1))
     moved = of_answer(joined, same) - of_answer(said, same[:-1, :-1])
     assert moved >= -1e-9 if approves else moved <= 1e-9
+
+
+@pytest.mark.slow
+def test_who_approves_for_the_first_time_lowers_nothing_of_all_that_three_may_have_said() -> None:
+    """All ways to say up to four things, at four distances."""
+    ways = [*product((True, False), "abc", (0.3, 0.7, 0.9, 1.0))]
+    lowered = []
+    for count in range(1, 5):
+        for before in combinations_with_replacement(ways, count):
+            said = [approval(each) if is_right else refusal(each) for is_right, each, _ in before]
+            cosines = at(*[each for _, _, each in before], 1.0)
+            joined = of_answer([*said, approval("kim")], cosines)
+            lowered += [before] if joined < of_answer(said, cosines[:-1, :-1]) - 1e-9 else []
+    assert lowered == []
 
 
 @given(said_of_one)
