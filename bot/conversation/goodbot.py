@@ -253,7 +253,7 @@ class Goodbot:
         if accepted is not None:
             if event.images:
                 self._answering.images[event.event_id] = event.images
-            self._answering.in_words.events[event.event_id] = event
+            self._answering.roles.events[event.event_id] = event
             if event.is_late:
                 self._answering.delivery.late.add(event.event_id)
             if not accepted.is_noted and scope.visibility is Visibility.DIRECT:
@@ -367,7 +367,7 @@ class Goodbot:
 
     async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
         """Handle the author's answer to the question whether their message was feedback."""
-        settled = await self._answering.in_words.choose(event, messenger.how_to_type)
+        settled = await self._answering.questions.choose(event, messenger.how_to_type)
         if settled is None:
             await notify(messenger, event, not_chosen(event.argument))
             return

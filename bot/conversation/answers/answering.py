@@ -21,6 +21,8 @@ from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor, unless
+from bot.conversation.feedback.asker_roles import AskerRoles
+from bot.conversation.feedback.feedback_question import FeedbackQuestions
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.feedback_words import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
@@ -85,9 +87,11 @@ class Answering:
         self._lines: Counter[tuple[str, ...]] = Counter()
         self.actions = agent.tools.known_names
         """The names of the agent's tools."""
-        self.in_words = InWordsHandler(memory, executor, read_feedback, self.actions, background.pause, follows_style)
+        self.roles = AskerRoles(memory, executor)
+        self.questions = FeedbackQuestions(memory, executor, self.actions, background.pause)
+        self.in_words = InWordsHandler(memory, executor, read_feedback, self.questions, self.roles, follows_style)
         self.unknown_answers = UnknownAnswers(memory, executor)
-        self.delivery = Delivery(memory, executor, self.in_words, self.unknown_answers)
+        self.delivery = Delivery(memory, executor, self.questions, self.unknown_answers)
         self._resuming = Resuming(memory, executor)
         self._edit_events: dict[str, asyncio.Event] = {}
         """Set if the message with this event id is edited before or while the agent works on it."""
@@ -144,7 +148,7 @@ class Answering:
             self._edit_events.pop(incoming.event_id, None)
             self._last_tries.discard(incoming.event_id)
             self.unknown_answers.admitted.discard(incoming.event_id)
-            self.in_words.events.pop(incoming.event_id, None)
+            self.roles.events.pop(incoming.event_id, None)
 
     async def _committed(
         self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, show: Callable[[str], None]
@@ -211,7 +215,7 @@ class Answering:
         background = await self._backgrounds.of(messenger, incoming, recall)
         asked, resumed = background.asked(incoming), Resumed()
         if asked or incoming.tap or incoming.has_notes:
-            resumed = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.in_words.events)
+            resumed = await self._resuming.of(incoming, asked, is_fresh=incoming.event_id in self.roles.events)
         if resumed.broken_off:
             return resumed.finished(self._with_text(incoming, run_id, resumed.broken_off))
         if may_judge and resumed.earlier is None:
@@ -250,7 +254,7 @@ class Answering:
 
     async def _tools_for(self, incoming: Incoming) -> ToolRegistry:
         """The tools that the asker may use there."""
-        role = await self.in_words.role_of(incoming) if self._agent.tools.asks_for_role else None
+        role = await self.roles.of(incoming) if self._agent.tools.asks_for_role else None
         return self._agent.tools.within(incoming.scope, role or Role.MEMBER)
 
     def _recall(self, incoming: Incoming, run_id: str, tools: ToolRegistry) -> PreparedRecall:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
 from bot.conversation.answers.choosing import NOTHING_TO_CHOOSE
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.corrected_part import NO_LABEL, YES_LABEL
+from bot.conversation.feedback.feedback_question import NO_LABEL, YES_LABEL
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.understood import is_feedback, reading_in
 from bot.conversation.messages import HowToType
@@ -44,7 +44,7 @@ class ChoicesInWords:
             return None
         message = _as_incoming(event, text)
         asked = await self._asked(message)
-        since, recently = asked.answered_at if asked is not None else None, event.at - self._in_words.pause
+        since, recently = asked.answered_at if asked is not None else None, event.at - self._in_words.questions.pause
         awaits = self._in_words.awaits_confirmation
         if awaits(event.scope, since or recently):
             return NEEDS_CONFIRMATION if read.is_yes and awaits(event.scope, recently) else None
@@ -52,7 +52,7 @@ class ChoicesInWords:
             return None
         which = await self._which(event, read, text, asked) if asked is not None else ""
         is_lost = not which and await self._chooses_nothing(event, read, asked)
-        role = await self._in_words.role_now(event) if which or is_lost else None
+        role = await self._in_words.roles.of_author(event) if which or is_lost else None
         if role is None or asked is None or is_lost:
             return NOTHING_TO_CHOOSE if role is not None else None
         if which == _TAP:
@@ -76,14 +76,14 @@ class ChoicesInWords:
 
     async def _asked(self, message: Incoming) -> Exchange | None:
         """The exchange whose answer may be a question that this message answers."""
-        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._in_words.pause)
+        exchanges = await self._executor(self._memory.exchanges.before, message, pause=self._in_words.questions.pause)
         found = _own_last(message, exchanges)
         return found if found is not None and found.answered_at is not None else None
 
     async def _which(self, event: PersonMessage, read: ChoiceInWords, text: str, asked: Exchange) -> str:
         """What is chosen, as the command's argument; `_UNCLEAR`, `_TAP`, or empty for an ordinary message."""
         if is_feedback(asked.understood):  # "Was that a correction?"
-            return _among_answers(read, text, await self._in_words.answers(event.scope, asked.run_id))
+            return _among_answers(read, text, await self._in_words.questions.answers(event.scope, asked.run_id))
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, asked.run_id)
         return _among(read, text, [each.option for each in offers_of(nodes)])
 

@@ -12,7 +12,7 @@ from bot.conversation import messages
 from bot.conversation.answers.choosing import option_choices
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.in_words_handler import InWordsHandler
+from bot.conversation.feedback.feedback_question import FeedbackQuestions
 from bot.conversation.notifications import try_to_notify
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted, TooLong
 from bot.model import BotMessage, MessageRef, PersonCorrection, PersonVote
@@ -38,11 +38,11 @@ class Delivery:
     """Delivers answers, and what is told instead if the channel got other readers or may not be written to."""
 
     def __init__(
-        self, memory: Memory, executor: Executor, in_words: InWordsHandler, unknown_answers: UnknownAnswers
+        self, memory: Memory, executor: Executor, questions: FeedbackQuestions, unknown_answers: UnknownAnswers
     ) -> None:
         self._memory = memory
         self._executor = executor
-        self._in_words = in_words
+        self._questions = questions
         self._unknown_answers = unknown_answers
         self.post: Post = lambda messenger, _, message: messenger.post(message)
         """Posts a part of an answer to a message."""
@@ -70,7 +70,7 @@ class Delivery:
         for part in parts:
             message = replace(self._message(incoming, answer, part), first_message=first)
             if incoming.understood:
-                message = await self._in_words.shown(message, incoming)
+                message = await self._questions.shown(message, incoming)
             with self._posting.begun((workspace, part.channel)):
                 try:
                     ref = await self.post(messenger, incoming, message)
@@ -84,7 +84,7 @@ class Delivery:
                 if await self._executor(sent, workspace, run_id, part.part, ref.message_id, is_answer=is_answer):
                     run_to_mark = run_id
             if not is_answer:
-                run_to_mark = await self._in_words.judged_run(incoming)
+                run_to_mark = await self._questions.judged_run(incoming)
         self._refused.discard(run_id)
         self.late.discard(incoming.event_id)
         return run_to_mark

@@ -38,7 +38,7 @@ class EditedFeedback:
         text = corrects["text"] if corrects is not None else reading.correction if reading is not None else statement
         if not text or not event.of_event:
             return False
-        role = await self._in_words.role_now(event)
+        role = await self._in_words.roles.of_author(event)
         if role is None:
             return False
         outcome = await self._executor(

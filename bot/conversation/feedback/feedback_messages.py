@@ -1,8 +1,11 @@
 """Messages about feedback in words: what was understood, and how to take it back."""
 
+from collections.abc import Sequence
+
 from bot.conversation.feedback.feedback_in_words import Reading
 from bot.conversation.messages import HowToType, lesson_saved
 from memory.model import Episode
+from memory.rules.evidence.named_action import named_action
 from memory.rules.retrieval.prompt import shown_line
 
 DONE_BEFORE = "I have taken that in already."
@@ -10,12 +13,15 @@ NOT_DONE = "Then nothing is erased or taken back."
 ANSWER_IT = "Answer it instead"
 
 
-def noted(reading: Reading, judged: Episode, how_to_type: HowToType, action: str = "") -> str:
-    """The confirmation. `judged` is the answer, or the lesson that corrects it; `action` is the tool that it names."""
+def noted(reading: Reading, how_to_type: HowToType, tools: Sequence[str], judged: Episode) -> str:
+    """The confirmation. `judged` is the answer, or the lesson that corrects it, which may name one of the `tools`."""
     goal, undo = shown_line(judged.goal, 80), how_to_type("undo")
     if reading.correction:
-        right = shown_line(judged.output, 120)
-        return f"Noted: for “{goal}” the answer is “{right}”. {lesson_saved(judged, how_to_type, action)}"
+        right, saved = (
+            shown_line(judged.output, 120),
+            lesson_saved(judged, how_to_type, named_action(judged.output, tools)),
+        )
+        return f"Noted: for “{goal}” the answer is “{right}”. {saved}"
     if reading.approves:
         return f"Noted: my answer to “{goal}” was right (👍). `{undo}` takes it back."
     return (

@@ -147,8 +147,8 @@ class FeedbackHandler:
             await self._on_wrong_approach(messenger, event, run_id)
         elif style and (event.reason or is_plain(style, event.text)):
             await self._on_preference(messenger, event, style, run_id)
-        elif event.is_answerable and await self._in_words.may_be_of_parts(event, run_id):
-            return await self._in_words.ask_part(event, run_id, held_by)
+        elif event.is_answerable and await self._in_words.questions.may_be_of_parts(event, run_id):
+            return await self._in_words.questions.ask_part(event, run_id, held_by)
         else:
             await self._teach(messenger, event, run_id)
         return None
@@ -254,7 +254,7 @@ class FeedbackHandler:
         """The lesson that a message to the bot asks to remember; None if it asks nothing like that."""
         is_bare = NOTE.match(event.text.strip()) and not (event.files or event.images)
         note = note_in(event.text) if is_bare else None
-        role = await self._in_words.role_now(event) if note is not None else None
+        role = await self._in_words.roles.of_author(event) if note is not None else None
         return note.taught(event, role) if note is not None and role is not None else None
 
     async def on_teaching(self, messenger: Messenger, event: PersonTeaching) -> None:
