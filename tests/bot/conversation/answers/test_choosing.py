@@ -327,11 +327,12 @@ async def test_an_answer_that_was_taken_back_can_not_be_chosen_any_more(chat: Ch
 @pytest.mark.parametrize("what", ["archived", "refused", "undone"])
 async def test_what_its_own_author_or_anybody_took_out_of_use_can_not_be_chosen_any_more(chat: Chat, what: str) -> None:
     teaching, failed = chat.world.memory.teaching, chat.world.ask("where is it left?", "I don't know.")
+    curation = chat.world.memory.curation
     lesson = chat.world.correct(failed, YARD)
     await chat.ask(GOAL)
     match what:
         case "archived":
-            teaching.archive(ANA.workspace, lesson.id, actor="tea")
+            curation.archive(ANA.workspace, lesson.id, actor="tea")
         case "refused":
             chat.world.clock.tick()
             teaching.grade(ANA.workspace, lesson.id, Verdict.FAILURE, actor="adm")
