@@ -129,7 +129,11 @@ async def test_a_yes_in_a_thread_is_not_about_a_command_that_asked_days_ago(chat
 
 @pytest.mark.parametrize(
     ("words", "said"),
-    [("yes", "Noted: for “where is the key?” the answer is “it's broken”."), ("no", "the answer to No, it's broken")],
+    [
+        *((yes, "Noted: for “where is the key?” the answer is “it's broken”.") for yes in ("yes", "1", "the first")),
+        *((no, "the answer to No, it's broken") for no in ("no", "2")),
+        ("3", "the answer to 3"),
+    ],
 )
 async def test_was_that_a_correction_is_answered_in_words(chat: Chat, words: str, said: str) -> None:
     offer_one(chat)
