@@ -4,14 +4,14 @@ from dataclasses import dataclass
 
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
-from bot.conversation.answers.choosing import choice_event
+from bot.conversation.answers.choices_in_words import choice_event
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.edited_feedback import EditedFeedback
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.saving import SaveHandler
 from bot.conversation.notifications import notify
-from bot.model import PersonDeletion, PersonEdit, PersonReaction, PersonRetry
+from bot.model import PersonDeletion, PersonEdit, PersonRetry
 from bot.ports import Messenger
 from memory.errors import NotFound
 from memory.services import Memory
@@ -34,8 +34,10 @@ class ChangeHandler:
         await self._saver.on_edit(messenger, event)
         if not event.is_addressed:
             return
+        if await self._edited.corrects(messenger, event):
+            return
         text, scope = full_text(event), event.scope
-        if not await self._edited.on_edit(messenger, event) and await self._ask_anew(messenger, event, text):
+        if not await self._edited.teaches(messenger, event) and await self._ask_anew(messenger, event, text):
             return
         place = scope.workspace, scope.channel, event.message_id
         is_taken = await self._executor(self._memory.changes.reword, *place, text, scope.visibility)
@@ -75,10 +77,6 @@ class ChangeHandler:
         # After the retraction: a stopped run commits what it has, which must not answer a question that counts.
         self._conversations.stop_message(event.scope, event.message_id)
         await self._saver.on_deletion(event)
-        await self.take_choice_back(messenger, event)
-
-    async def take_choice_back(self, messenger: Messenger, event: PersonDeletion | PersonReaction) -> None:
-        """Take back the choice that a message made, or a thumb on it."""
         workspace, choice = event.scope.workspace, choice_event(event.scope, event.message_id)
         changed = await self._executor(self._memory.asking.take_back, workspace, choice, event.at)
         self._conversations.stop_event((workspace, choice))

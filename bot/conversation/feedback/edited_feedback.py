@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import partial
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import may_be_answer, read
@@ -28,10 +29,8 @@ class EditedFeedback:
     _in_words: InWordsHandler
     _feedback: FeedbackHandler
 
-    async def on_edit(self, messenger: Messenger, event: PersonEdit) -> bool:
-        """Correct or teach again, in the new words of a message that did so. False for any other message."""
-        if await self._note_again(messenger, event):
-            return True
+    async def corrects(self, messenger: Messenger, event: PersonEdit) -> bool:
+        """Correct again, in the new words of a message that corrects, or may do so. False for any other message."""
         corrects = _CORRECTS.fullmatch(event.text.strip())
         reading = read(event.text) if corrects is None else None
         statement = event.text.strip() if may_be_answer(event.text) else ""
@@ -50,14 +49,15 @@ class EditedFeedback:
             at=event.at,
             event_id=f"{event.event_id}/correction",
         )
+        means = partial(reworded, correction=text)
+        is_kept = await self._executor(self._memory.in_words.reword, event.scope, event.of_event, event.text, means)
         if outcome is None:
-            reword = self._memory.in_words.reword
-            return await self._executor(reword, event.scope, event.of_event, text, reworded)
+            return is_kept
         await self._feedback.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
         await self._feedback.say_saved(messenger, event, outcome.lesson)
         return True
 
-    async def _note_again(self, messenger: Messenger, event: PersonEdit) -> bool:
+    async def teaches(self, messenger: Messenger, event: PersonEdit) -> bool:
         """Take back what a message taught before its edit, and teach what it asks to remember now, if anything."""
         scope = event.scope
         before = await self._executor(

@@ -98,8 +98,7 @@ class _Judgement:
     @property
     def understood_as_doubtful(self) -> str:
         """The text to store with the message that is asked about."""
-        run_id = "" if self.about.answer else self.about.run_id
-        return as_understood(replace(self.reading, is_sure=False), run_id)
+        return as_understood(replace(self.reading, is_sure=False), self.about.run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +147,7 @@ class InWordsHandler:
             message=message,
             opinion=opinion_of(reading, about.run_id, role),
             run_id=run_id,
-            understood=as_understood(reading),
+            understood=as_understood(reading, about.run_id),
             reply=self.questions.confirmation(reading, messenger.how_to_type),
         )
 

@@ -13,10 +13,10 @@ _ARROW = " → "
 
 
 def as_understood(reading: Reading, run_id: str = "", reason: str = "") -> str:
-    """The text stored with the message, as a record of the reading: `👎 → it's room 5`, or `👎?` if unsure.
+    """The text stored with the message, as a record of the reading: `👎 of 0a1b → it's room 5`, or `👎?` if unsure.
 
-    `run_id` is the answer that it is about, where that is not the answer before it, and `reason` what a form says was
-    wrong with it: `👎? of 0a1b2c3d (wrong facts) → it's room 5`.
+    `run_id` is the answer that it is about, and `reason` what a form says was wrong with it:
+    `👎? of 0a1b2c3d (wrong facts) → it's room 5`.
     """
     sign, text = "👍" if reading.approves else "👎", f"{_ARROW}{reading.correction}" if reading.correction else ""
     about = f"{f' of {run_id}' if run_id else ''}{f' ({reason})' if reason else ''}"
@@ -33,8 +33,9 @@ def reading_in(understood: str) -> Reading | None:
 
 
 def reworded(understood: str, correction: str) -> str:
-    """The same record with the new words of a correction."""
-    return f"{understood.partition(_ARROW)[0]}{_ARROW}{correction}"
+    """The same record with the new words of a correction; empty for a message that corrects nothing."""
+    reading, record = reading_in(understood), understood.partition(_ARROW)[0]
+    return f"{record}{_ARROW}{correction}" if reading is not None and reading.correction else ""
 
 
 def is_feedback(understood: str) -> bool:
@@ -43,7 +44,7 @@ def is_feedback(understood: str) -> bool:
 
 
 def run_in(understood: str) -> str:
-    """The answer that a message is about, if that is stored with it."""
+    """The answer that a message is about, as stored with it; empty for one that records no reading."""
     found = _UNDERSTOOD.fullmatch(understood)
     return found["run"] or "" if found is not None else ""
 

@@ -10,7 +10,6 @@ from datetime import datetime
 
 from memory.errors import NotFound
 from memory.model import Episode, Incoming, Outgoing, Reaction, Role, Scope
-from memory.model.delivery import CORRECTING
 from memory.ports import Transaction
 from memory.rules.audience import narrower
 from memory.rules.redaction import MARK
@@ -92,19 +91,19 @@ class FeedbackInWords:
         with self._core.store.write() as tx:
             return self._judge(tx, message, opinion, prepared, at)
 
-    def reword(self, scope: Scope, event_id: str, text: str, understood: Callable[[str, str], str]) -> bool:
-        """Store an edit of the person's correction that waits for its part. False for any other message.
+    def reword(self, scope: Scope, event_id: str, text: str, understood: Callable[[str], str]) -> bool:
+        """Store an edit of the person's message that corrects an answer, or may do so. False for any other message.
 
-        `understood` makes the record of what it means of the former one and the text.
+        `understood` makes the record of what it means of the former one; empty if that is no correction.
         """
         words = self._core.redactor.text(usable(text, "a correction needs a text: what would have been right?"))
         with self._core.store.write() as tx:
             kept = tx.deliveries.incoming(scope.workspace, event_id)
             is_own = kept is not None and kept.scope.person == scope.person
-            if kept is None or not is_own or not kept.message_id.startswith(CORRECTING):
+            meant = self._core.redactor.text(understood(kept.understood)) if kept is not None and is_own else ""
+            if kept is None or not meant:
                 return False
             visibility = narrower(kept.scope.visibility, scope.visibility)
-            meant = understood(kept.understood, words)
             tx.deliveries.reword(scope.workspace, event_id, words, visibility, meant)
             return True
 

@@ -95,17 +95,17 @@ def decide(visit: Visit) -> Response:
 
 def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
     """Decide about one episode; returns its earlier state."""
-    curation, workspace = visit.memory.curation, visit.workspace
+    teaching, workspace = visit.memory.teaching, visit.workspace
     episode = visit.memory.audit.get(workspace, episode_id)
     if not visit.may_see(episode):
         raise InvalidInput(f"episode {episode_id} was not made in public; an administrator decides about it")
     match what:
         case "archive":
-            curation.archive(workspace, episode_id, actor=visit.actor)
+            teaching.archive(workspace, episode_id, actor=visit.actor)
         case "restore":
-            curation.restore(workspace, episode_id, actor=visit.actor)
+            teaching.restore(workspace, episode_id, actor=visit.actor)
         case "channel" | "workspace" | "personal":
-            curation.promote(workspace, episode_id, Audience(what), actor=visit.actor, role=visit.role.role)
+            teaching.promote(workspace, episode_id, Audience(what), actor=visit.actor, role=visit.role.role)
         case _:
             raise InvalidInput("choose what is to be done")
     return episode

@@ -10,7 +10,7 @@ from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Readi
 from bot.conversation.feedback.feedback_messages import NOT_DONE
 from bot.conversation.feedback.understood import as_understood, reading_in
 from bot.errors import MessengerUnavailable
-from bot.model import Address, BotMessage, Choice, PersonEdit
+from bot.model import Address, BotMessage, Choice
 from memory.model import Progress, Role, Scope, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.chat_settings import ALLOWED_PEOPLE
@@ -208,88 +208,6 @@ async def test_who_approves_that_nothing_is_known_approves_nothing(chat: Chat) -
     await chat.ask("and the van's?")
     await chat.ask("nope")
     assert list(votes(chat).values()) == [-1]
-
-
-LADDER, ATTIC = "where is the ladder?", "it's in the attic"
-SUPPLIED = f"Was that the answer to “{LADDER}”? Then I keep “{ATTIC}”."
-
-
-async def test_a_statement_after_what_is_not_known_is_asked_about_once(chat: Chat) -> None:
-    chat.oracle.unknown.add(LADDER)
-    await chat.ask(LADDER)
-    await chat.ask(ATTIC)
-    assert (last(chat).text, last(chat).private_to, buttons(chat)) == (SUPPLIED, "ana", ["Yes", "No"])
-    assert votes(chat) == {}
-    assert f"for “{LADDER}” the answer is “{ATTIC}”" in await press(chat, "Yes")
-    assert [text for text in votes(chat) if ATTIC in text] == [f"ana: {ATTIC}"]
-    await chat.ask("it's behind the red door")
-    assert chat.oracle.asked == [LADDER, "it's behind the red door"]
-    assert chat.world.memory.audit.check() == []
-
-
-async def test_a_statement_that_was_no_answer_is_answered(chat: Chat) -> None:
-    chat.oracle.unknown.add(LADDER)
-    await chat.ask(LADDER)
-    await chat.ask(ATTIC)
-    await press(chat, "No")
-    assert (chat.messenger.answers[-1], votes(chat)) == (f"the answer to {ATTIC}", {})
-
-
-async def test_who_repeats_it_with_a_no_teaches_it(chat: Chat) -> None:
-    chat.oracle.unknown.add(LADDER)
-    for text in (LADDER, ATTIC, f"no, {ATTIC}"):
-        await chat.ask(text)
-    assert last(chat).text.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
-
-
-@pytest.mark.parametrize("words", ["it's in the attic?", "and in winter?", "thanks", "the saw is in the attic"])
-async def test_what_is_no_statement_about_it_is_answered(chat: Chat, words: str) -> None:
-    chat.oracle.unknown.add(LADDER)
-    await chat.ask(LADDER)
-    await chat.ask(words)
-    assert chat.messenger.answers[-1] == f"the answer to {words}"
-
-
-async def test_a_statement_after_an_answer_or_of_somebody_else_is_answered(chat: Chat) -> None:
-    chat.oracle.unknown.add(LADDER)
-    await chat.ask(QUESTION)
-    await chat.ask(ATTIC)
-    assert chat.messenger.answers[-1] == f"the answer to {ATTIC}"
-    await chat.ask(LADDER)
-    await chat.ask(ATTIC, BOB)
-    assert (chat.messenger.answers[-1], votes(chat)) == (f"the answer to {ATTIC}", {})
-
-
-@pytest.mark.parametrize("words", [ATTIC, f"no, {ATTIC}"])
-async def test_what_was_only_marked_as_not_known_can_be_answered_in_words(chat: Chat, words: str) -> None:
-    there = replace(ANA, workspace="slack:T1", thread="t1")
-    chat.oracle.unknown |= {"who has the saw?", LADDER}
-    await chat.ask("who has the saw?", there)
-    await chat.ask(LADDER, there)
-    assert len(chat.messenger.posts) == 1
-    await chat.ask(words, there)
-    asked = last(chat)
-    for n in range(6):
-        await chat.ask(f"question {n}?", there)
-    said = await press(chat, "Yes", there, asked) if words == ATTIC else asked.text
-    assert said.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
-
-
-async def test_an_edit_of_such_an_answer_corrects_with_the_new_words(chat: Chat) -> None:
-    chat.oracle.unknown.add(LADDER)
-    await chat.ask(LADDER)
-    message = chat.message(ATTIC)
-    await chat.sink(message)
-    await chat.bot.idle()
-    await press(chat, "Yes")
-    right = "it's in the cellar"
-    edit = PersonEdit(
-        event_id="e1", scope=ANA, message_id=message.message_id, text=right, at=chat.world.clock.tick(),
-        of_event=message.event_id, role=Role.MEMBER,
-    )  # fmt: skip
-    await chat.sink(edit)
-    await chat.bot.idle()
-    assert f"ana: {right}" in votes(chat)
 
 
 async def test_a_secret_is_taken_out_and_the_lesson_held_back(chat: Chat) -> None:

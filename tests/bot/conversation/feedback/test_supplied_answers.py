@@ -1,0 +1,141 @@
+"""A plain answer to what the bot did not know, which it asks about with one tap; edits of feedback in words."""
+
+from dataclasses import replace
+
+import pytest
+
+from bot.model import PersonDeletion, PersonEdit, PersonMessage
+from memory.model import Role
+from tests.bot.conversation.feedback.test_in_words_handler import QUESTION, RIGHT, WRONG, buttons, last, press, votes
+from tests.doubles.conversation import ANA, BOB, Chat
+
+
+@pytest.fixture
+def chat() -> Chat:
+    chat = Chat()
+    chat.oracle.answers[QUESTION] = WRONG
+    chat.oracle.unknown.add(LADDER)
+    return chat
+
+
+async def says(chat: Chat, text: str) -> PersonMessage:
+    message = chat.message(text)
+    await chat.sink(message)
+    await chat.bot.idle()
+    return message
+
+
+async def edits(chat: Chat, message: PersonMessage, text: str) -> None:
+    at, of = chat.world.clock.tick(), message.event_id
+    event = PersonEdit(
+        event_id=f"{of}/{at}", scope=ANA, message_id=message.message_id, text=text, at=at, of_event=of, role=Role.MEMBER
+    )
+    await chat.sink(event)
+    await chat.bot.idle()
+
+
+LADDER, ATTIC = "where is the ladder?", "it's in the attic"
+SUPPLIED = f"Was that the answer to “{LADDER}”? Then I keep “{ATTIC}”."
+
+
+async def test_a_statement_after_what_is_not_known_is_asked_about_once(chat: Chat) -> None:
+    await chat.ask(LADDER)
+    await chat.ask(ATTIC)
+    assert (last(chat).text, last(chat).private_to, buttons(chat)) == (SUPPLIED, "ana", ["Yes", "No"])
+    assert votes(chat) == {}
+    assert f"for “{LADDER}” the answer is “{ATTIC}”" in await press(chat, "Yes")
+    assert [text for text in votes(chat) if ATTIC in text] == [f"ana: {ATTIC}"]
+    await chat.ask("it's behind the red door")
+    assert chat.oracle.asked == [LADDER, "it's behind the red door"]
+    assert chat.world.memory.audit.check() == []
+
+
+async def test_a_statement_that_was_no_answer_is_answered(chat: Chat) -> None:
+    await chat.ask(LADDER)
+    await chat.ask(ATTIC)
+    await press(chat, "No")
+    assert (chat.messenger.answers[-1], votes(chat)) == (f"the answer to {ATTIC}", {})
+
+
+async def test_who_repeats_it_with_a_no_teaches_it(chat: Chat) -> None:
+    chat.oracle.unknown.add(LADDER)
+    for text in (LADDER, ATTIC, f"no, {ATTIC}"):
+        await chat.ask(text)
+    assert last(chat).text.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
+
+
+@pytest.mark.parametrize("words", ["it's in the attic?", "and in winter?", "thanks", "the saw is in the attic"])
+async def test_what_is_no_statement_about_it_is_answered(chat: Chat, words: str) -> None:
+    await chat.ask(LADDER)
+    await chat.ask(words)
+    assert chat.messenger.answers[-1] == f"the answer to {words}"
+
+
+async def test_a_statement_after_an_answer_or_of_somebody_else_is_answered(chat: Chat) -> None:
+    await chat.ask(QUESTION)
+    await chat.ask(ATTIC)
+    assert chat.messenger.answers[-1] == f"the answer to {ATTIC}"
+    await chat.ask(LADDER)
+    await chat.ask(ATTIC, BOB)
+    assert (chat.messenger.answers[-1], votes(chat)) == (f"the answer to {ATTIC}", {})
+
+
+@pytest.mark.parametrize("words", [ATTIC, f"no, {ATTIC}"])
+async def test_what_was_only_marked_as_not_known_can_be_answered_in_words(chat: Chat, words: str) -> None:
+    there = replace(ANA, workspace="slack:T1", thread="t1")
+    chat.oracle.unknown |= {"who has the saw?", LADDER}
+    await chat.ask("who has the saw?", there)
+    await chat.ask(LADDER, there)
+    assert len(chat.messenger.posts) == 1
+    await chat.ask(words, there)
+    asked = last(chat)
+    for n in range(6):
+        await chat.ask(f"question {n}?", there)
+    said = await press(chat, "Yes", there, asked) if words == ATTIC else asked.text
+    assert said.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
+
+
+@pytest.mark.parametrize("is_edited_first", [False, True])
+async def test_an_edit_of_such_an_answer_counts_with_the_new_words(chat: Chat, is_edited_first: bool) -> None:
+    right = "it's in the cellar"
+    await chat.ask(LADDER)
+    message = await says(chat, ATTIC)
+    asked = last(chat)
+    if is_edited_first:
+        await edits(chat, message, right)
+        assert votes(chat) == {}
+        assert f"for “{LADDER}” the answer is “{right}”" in await press(chat, "Yes", post=asked)
+    else:
+        await press(chat, "Yes")
+        await edits(chat, message, right)
+    assert f"ana: {right}" in votes(chat)
+    assert f"ana: {ATTIC}" not in votes(chat)
+
+
+async def test_a_no_after_such_an_edit_answers_the_new_words(chat: Chat) -> None:
+    await chat.ask(LADDER)
+    message = await says(chat, ATTIC)
+    asked = last(chat)
+    await edits(chat, message, "it's in the cellar")
+    await press(chat, "No", post=asked)
+    assert (chat.messenger.answers[-1], votes(chat)) == ("the answer to it's in the cellar", {})
+
+
+async def test_after_an_edit_of_a_correction_the_next_one_is_about_the_same_answer(chat: Chat) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, f"No, {RIGHT}")
+    await edits(chat, message, "No, it's room 6")
+    await chat.ask("no, it's room 7")
+    assert last(chat).text.startswith(f"Noted: for “{QUESTION}” the answer is “it's room 7”.")
+    assert votes(chat) == {f"ana: {WRONG}": -1, "ana: it's room 7": 1}
+
+
+async def test_a_yes_is_about_the_question_that_was_named_even_if_that_is_deleted(chat: Chat) -> None:
+    await chat.ask(QUESTION)
+    ladder = await says(chat, LADDER)
+    await says(chat, ATTIC)
+    asked = last(chat)
+    gone = PersonDeletion(event_id="gone", scope=ANA, message_id=ladder.message_id, at=chat.world.clock.tick())
+    await chat.sink(gone)
+    await press(chat, "Yes", post=asked)
+    assert f"ana: {WRONG}" not in votes(chat)
