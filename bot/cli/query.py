@@ -1,7 +1,7 @@
 """`goodbot query`, `stats` and `gaps`: what would be recalled for a question, what is stored, and what is missing."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import click
 
@@ -52,7 +52,7 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
         )
     if not recollection.exemplars:
         lines.append("Nothing is near enough to be recalled.")
-    lines.append(", ".join(f"{name} {value}" for name, value in recollection.counts.as_dict().items()))
+    lines.append(", ".join(f"{name} {value}" for name, value in asdict(recollection.counts).items()))
     return Result({name: getattr(recollection, name) for name in _AS_JSON}, "\n".join(lines))
 
 

@@ -1,7 +1,7 @@
 """The result of a recall: exemplars, the counts of each stage, and the record of how the exemplars were used."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, TypeAlias
@@ -81,10 +81,6 @@ class StageCounts:
     linked: int = 0
     env_fallback: bool = False
     """Whether the context gate left nothing, so that only intent decided."""
-
-    def as_dict(self) -> dict[str, int | bool]:
-        """The counts by name, for JSON."""
-        return {each.name: getattr(self, each.name) for each in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

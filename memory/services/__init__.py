@@ -39,13 +39,14 @@ from memory.services.recording.approvals import Approvals
 from memory.services.recording.asking import Asking, Chosen as Chosen
 from memory.services.recording.changes import MessageChanges
 from memory.services.recording.feedback_in_words import FeedbackInWords, Opinion as Opinion
-from memory.services.recording.finished_run import FinishedRun as FinishedRun, UsedLesson as UsedLesson
+from memory.services.recording.finished_run import FinishedRun as FinishedRun
 from memory.services.recording.journal import Journals
 from memory.services.recording.preferences import Preference as Preference, Preferences
 from memory.services.recording.record import Answer as Answer, Recording as Recording, Unsent as Unsent
 from memory.services.recording.recover import Recovering
 from memory.services.recording.said_before import SaidBefore as SaidBefore
 from memory.services.recording.spending import Spending
+from memory.services.recording.used_lessons import UsedLesson as UsedLesson
 from memory.services.reports.audit import Audit, RunView as RunView
 from memory.services.reports.explain import (
     AnswerExplanation as AnswerExplanation,

@@ -28,7 +28,7 @@ from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import FinishedRun, Memory, UsedLesson, VoteResult
 from memory.services.conversation.answers import askers_of, root_behind
 from memory.services.embedders import EmbedderNamed
-from memory.services.recording.finished_run import used_in
+from memory.services.recording.used_lessons import used_in
 
 START = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 VALUES = {"👍": 1, "👎": -1}

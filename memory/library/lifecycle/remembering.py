@@ -1,7 +1,7 @@
 """Retrieves memories of a session's other runs for the present situation."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 from memory.library.lifecycle.context import EpisodeContext, Seen, seen
@@ -112,5 +112,6 @@ def _remembered(entry: MemoryEntry) -> Remembered[MemoryEntry]:
 
 
 def _sum(one: StageCounts, other: StageCounts) -> StageCounts:
-    counts: dict[str, Any] = {name: count + other.as_dict()[name] for name, count in one.as_dict().items()}
+    others = asdict(other)
+    counts: dict[str, Any] = {name: count + others[name] for name, count in asdict(one).items()}
     return StageCounts(**counts | {"env_fallback": one.env_fallback or other.env_fallback})

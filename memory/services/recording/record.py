@@ -33,20 +33,22 @@ from memory.services.core import Core, note_words_of
 from memory.services.recording.asking import count_choice, note_offered
 from memory.services.recording.finished_run import (
     FinishedRun,
-    LessonInPrompt,
-    UsedLesson,
     as_made,
     attach,
-    lessons_shown,
-    note_followed,
     retrievals_of,
     rules_shown,
     still_there,
-    used_in,
-    used_of,
 )
 from memory.services.recording.said_before import SaidBefore, repeated
 from memory.services.recording.spending import count_spent
+from memory.services.recording.used_lessons import (
+    LessonInPrompt,
+    UsedLesson,
+    lessons_shown,
+    note_followed,
+    used_in,
+    used_of,
+)
 from memory.services.settings.chat_settings import admitted, require_admitted
 from memory.services.verdicts.channels import store_visibility
 from memory.services.verdicts.quarantine import SYSTEM

@@ -1,7 +1,7 @@
 """An agent's learning from run to run, step by step (seed 001), on both stores."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from random import Random
 from typing import Any
 
@@ -392,7 +392,7 @@ def test_the_first_repetition_of_an_evaluation_is_a_baseline(agent: Agent) -> No
     baseline = agent.begin("r1", evaluation=True, rep=1)
     output = retrieve_memories(baseline, env=PAGE, internal_state="s")
     assert output.memories == ()
-    assert set(output.debug.as_dict().values()) == {0}
+    assert set(asdict(output.debug).values()) == {0}
     assert agent.found(agent.begin("r2", evaluation=True)) == [("Save", "success")]
     assert agent.found(agent.begin("r3", rep=1)) == [("Save", "success")]
 

@@ -1,6 +1,6 @@
 """The page of an episode: its run, explanation, feedback and decisions."""
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
 from starlette.responses import Response
@@ -129,7 +129,7 @@ def recall(visit: Visit) -> Response:
         recollection=chosen,
         exemplars=[each for each in chosen.exemplars if visit.may_see(each.episode)],
         hidden=sum(not visit.may_see(each.episode) for each in chosen.exemplars),
-        counts=chosen.counts.as_dict(),
+        counts=asdict(chosen.counts),
         evidence=weighed.evidence or Evidence(),
     )
 
