@@ -297,7 +297,7 @@ class Goodbot:
         """Whether the bot has answered in this thread, or is about to."""
         if await self.conversations.running_anywhere(scope) is not None:
             return True
-        has_answered = self._memory.recording.has_answered_in
+        has_answered = self._memory.exchanges.has_answered_in
         return await self._executor(has_answered, scope.workspace, scope.channel, scope.thread)
 
     async def _answer(self, messenger: Messenger, incoming: Incoming, cancel: asyncio.Event, is_current: bool) -> None:

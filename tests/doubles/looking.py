@@ -88,7 +88,7 @@ class Looking:
 
     def history(self) -> str:
         """What the agent's tool finds of their own words in this conversation."""
-        return repr([each.text for each in self._memory.recording.messages_of(self._here, 200)])
+        return repr([each.text for each in self._memory.exchanges.messages_of(self._here, 200)])
 
     def retry(self) -> str:
         """The questions that "try again" would ask again in this channel."""

@@ -81,7 +81,7 @@ def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> list[Tool]
         calculator_tool(),
         remember_tool(memory.clock),
         recall_tool(),
-        conversation_tool(executor.as_async(memory.recording.messages_of), embed),
+        conversation_tool(executor.as_async(memory.exchanges.messages_of), embed),
         look_up_tool(executor.as_async(memory.facts.about), executor.as_async(memory.facts.attend)),
         change_tool(executor.as_async(memory.facts.change)),
     ]

@@ -245,7 +245,7 @@ class FeedbackHandler:
         """The run of the answer to correct; in a thread of a channel, only an answer given there."""
         scope = event.scope
         if not message_id and scope.thread and scope.visibility is not Visibility.DIRECT:
-            has_answered = self._memory.recording.has_answered_in
+            has_answered = self._memory.exchanges.has_answered_in
             if not await self._executor(has_answered, scope.workspace, scope.channel, scope.thread):
                 return None
         return await self._executor(self._memory.answers.addressed, scope, message_id, event.at)

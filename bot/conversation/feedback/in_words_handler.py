@@ -179,7 +179,7 @@ class InWordsHandler:
         """Whether the asker sent nothing but remarks there since, which may have no answer yet or need none."""
         if message.reply_to:
             return True
-        latest = await self._executor(self._memory.recording.messages_of, message.scope, _LATEST)
+        latest = await self._executor(self._memory.exchanges.messages_of, message.scope, _LATEST)
         thread = message.scope.thread if message.scope.thread != message.message_id else ""
         return not any(
             about.at < each.at <= message.at and not is_feedback(each.understood) and not is_remark(each.text)

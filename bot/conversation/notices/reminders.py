@@ -26,7 +26,7 @@ def add_reminder(
     memory: Memory, scope: Scope, text: str, first: datetime, zone: str, repeat: Recurrence, asked: str
 ) -> Reminder:
     """Store a reminder, to be posted as a reply to the message that asks for it. Blocking. Raises `MemoryFault`."""
-    latest = memory.recording.messages_of(scope, _LOOKED_THROUGH)
+    latest = memory.exchanges.messages_of(scope, _LOOKED_THROUGH)
     message_id = next((each.message_id for each in latest if each.text == asked), None)
     if message_id is None:  # of somebody else's request, tried again: their words would stay when they are forgotten
         raise InvalidInput("that was asked by somebody else; ask for it in your own words")

@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from itertools import islice
 
 from memory.model import Exchange, Incoming, Progress, Recollection, Scope, Visibility, found_nothing
+from memory.model.validation import whole
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.core import Core
@@ -66,6 +67,18 @@ class Exchanges:
         with self._core.store.read() as tx:
             known = tx.deliveries.incoming_of_message
             return frozenset(each for each in message_ids if known(scope.workspace, scope.channel, each) is not None)
+
+    def has_answered_in(self, workspace: str, channel: str, thread: str) -> bool:
+        """Whether the bot has answered in this thread, so that replies there are meant for it."""
+        with self._core.store.read() as tx:
+            return tx.deliveries.has_sent(workspace, channel, thread)
+
+    def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
+        """Of the newest `limit` messages of the person in this channel, those that may be repeated there now."""
+        whole(limit, "limit")
+        with self._core.store.read() as tx:
+            messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
+        return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
 
     def begin_anew(self, scope: Scope, at: datetime) -> None:
         """Start a new conversation: the person's earlier messages in this channel are no longer part of it."""

@@ -25,7 +25,6 @@ from memory.model import (
     offers_of,
 )
 from memory.model.delivery import AGAIN, UNFINISHED
-from memory.model.validation import whole
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.conversation.answers import askers_of, root_behind
@@ -173,18 +172,6 @@ class Recording:
             tx.deliveries.advance(workspace, incoming.event_id, Progress.ACCEPTED, Progress.WITHDRAWN)
             if not tx.deliveries.advance(workspace, incoming.event_id, Progress.ANSWERED, Progress.UNDELIVERABLE):
                 tx.deliveries.drop_unsent(workspace, incoming.run_id)
-
-    def has_answered_in(self, workspace: str, channel: str, thread: str) -> bool:
-        """Whether the bot has answered in this thread, so that replies there are meant for it."""
-        with self._core.store.read() as tx:
-            return tx.deliveries.has_sent(workspace, channel, thread)
-
-    def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
-        """Of the newest `limit` messages of the person in this channel, those that may be repeated there now."""
-        whole(limit, "limit")
-        with self._core.store.read() as tx:
-            messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
-        return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
 
     def claim_occasion(self, workspace: str, occasion: str) -> bool:
         """Claim an occasion for ever: whether nobody did before."""

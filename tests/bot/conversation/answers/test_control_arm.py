@@ -38,7 +38,7 @@ async def test_in_the_control_arm_no_lesson_and_no_evidence_reaches_a_run() -> N
 def recalls(chat: Chat) -> list[Retrieval]:
     """Of Bob's questions, the first one first."""
     memory = chat.world.memory
-    asked = reversed(memory.recording.messages_of(BOB, 10))
+    asked = reversed(memory.exchanges.messages_of(BOB, 10))
     with memory.store.read() as tx:
         whole = [tx.deliveries.incoming(BOB.workspace, each.event_id) for each in asked]
         return [found for each in whole if each for found, _ in tx.retrievals.of_run(BOB.workspace, each.run_id)]

@@ -60,7 +60,7 @@ async def test_who_is_on_no_list_is_not_answered_and_nothing_of_it_is_kept(chat:
     put(chat, "allowed-people", "bob")
     await chat.ask("my secret plan", ANA)
     assert chat.messenger.posts == []
-    assert chat.world.memory.recording.messages_of(ANA, 10) == []
+    assert chat.world.memory.exchanges.messages_of(ANA, 10) == []
     await chat.ask(QUESTION, BOB)
     assert len(chat.messenger.answers) == 1
     put(chat, "allowed-people", None)

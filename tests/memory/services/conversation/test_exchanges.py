@@ -173,7 +173,7 @@ def test_edits_count_and_deletions_take_away() -> None:
     (left,) = world.memory.exchanges.before(message, pause=PAUSE)
     assert left.goal.startswith("right word")
     assert "hunter2x" not in left.goal
-    assert world.memory.recording.messages_of(ANA, 10)[0].text.startswith("right word")
+    assert world.memory.exchanges.messages_of(ANA, 10)[0].text.startswith("right word")
 
 
 def test_a_deleted_answer_is_gone_with_its_question() -> None:
