@@ -156,21 +156,21 @@ def correct(memory: Memory, episode: Episode, text: str) -> tuple[Episode, str]:
 @_decision
 def archive(memory: Memory, episode: Episode) -> tuple[Episode, str]:
     """Take an episode out of use without losing it."""
-    return memory.teaching.archive(episode.workspace, episode.id, actor=administrator()), "archived"
+    return memory.curation.archive(episode.workspace, episode.id, actor=administrator()), "archived"
 
 
 @episodes.command()
 @_decision
 def restore(memory: Memory, episode: Episode) -> tuple[Episode, str]:
     """Bring an archived episode back."""
-    return memory.teaching.restore(episode.workspace, episode.id, actor=administrator()), "restored"
+    return memory.curation.restore(episode.workspace, episode.id, actor=administrator()), "restored"
 
 
 @episodes.command()
 @_decision
 def release(memory: Memory, episode: Episode) -> tuple[Episode, str]:
     """Let a quarantined episode be used again; `episodes show` says why it was held back."""
-    released = memory.teaching.release(episode.workspace, episode.id, actor=administrator(), role=Role.ADMIN)
+    released = memory.curation.release(episode.workspace, episode.id, actor=administrator(), role=Role.ADMIN)
     return released, "released" if episode.quarantine else "was not in quarantine"
 
 
@@ -189,7 +189,7 @@ def restate(memory: Memory, episode: Episode, question: str) -> tuple[Episode, s
 @click.argument("audience", type=click.Choice([audience.value for audience in Audience]))
 def promote(memory: Memory, episode: Episode, audience: str) -> tuple[Episode, str]:
     """Share a lesson with the channel or the workspace; `personal` takes that back."""
-    promote = memory.teaching.promote
+    promote = memory.curation.promote
     promoted = promote(episode.workspace, episode.id, Audience(audience), actor=administrator(), role=Role.ADMIN)
     is_taken_back = promoted.promoted is None
     return promoted, "no longer promoted" if is_taken_back else f"promoted to {audience}"

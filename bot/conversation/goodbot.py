@@ -14,7 +14,7 @@ from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
 from bot.conversation.answers.choices_in_words import LONGEST, ChoicesInWords
-from bot.conversation.answers.choosing import ChoiceHandler, not_chosen, reply_to_choice
+from bot.conversation.answers.choosing import ChoiceHandler, chosen_by_thumb, not_chosen, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.answers.recovery import Recovery
 from bot.conversation.commands.forget_messages import need_questions
@@ -168,7 +168,7 @@ class Goodbot:
             case PersonReaction() if self._mutes(event.emoji):
                 await self._listener.on_reaction(event)
             case PersonReaction():
-                await self._feedback.on_reaction(messenger, event)
+                await self._on_vote(messenger, event)
             case PersonVote():
                 await self._feedback.on_vote(messenger, event)
             case ReactionsCleared():
@@ -351,6 +351,15 @@ class Goodbot:
         for run_id in reply.changed_runs:
             await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
         await self._decisions.tell(messenger, event.scope.workspace, reply.decided_for)
+
+    async def _on_vote(self, messenger: Messenger, event: PersonReaction) -> None:
+        """Store a vote. The asker's 👍 on a question that offers one thing chooses it, as long as it stays."""
+        result = await self._feedback.on_reaction(messenger, event)
+        choice = chosen_by_thumb(event, result) if result is not None else None
+        if choice is not None and result is not None and result.value > 0:
+            await self._on_choice(messenger, choice)
+        elif choice is not None:
+            await self._changes.take_choice_back(messenger, event)
 
     async def _on_choice(self, messenger: Messenger, event: PersonCommand) -> None:
         """Answer the asker's choice; confirm anybody else's."""

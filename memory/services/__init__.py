@@ -61,6 +61,7 @@ from memory.services.settings.chat_settings import ChatSettings
 from memory.services.settings.control_arm import ControlArm
 from memory.services.settings.listening import Listening
 from memory.services.teaching.correct import CORRECTION_CHARACTERS as CORRECTION_CHARACTERS
+from memory.services.teaching.curation import Curation
 from memory.services.teaching.restate import Restating
 from memory.services.teaching.saving import SavedLesson as SavedLesson, Saving
 from memory.services.teaching.teach import Teaching
@@ -181,6 +182,7 @@ class Memory:
         self.recovering = Recovering(core)
         self.journals = Journals(core)
         self.teaching = Teaching(core)
+        self.curation = Curation(core)
         self.in_words = FeedbackInWords(core)
         self.channels = Channels(core)
         self.chat_settings = ChatSettings(core)

@@ -103,7 +103,7 @@ def _left_by(texts: Texts, *, is_shared: bool) -> dict[str, list[Row]]:
             episode = world.ask(f"goal 1 {GOAL}", ANSWER.format(GATE), of=scope(PERSON, channel=CHANNEL))
             world.react(episode, by=PERSON)
             if is_shared:
-                promote = world.memory.teaching.promote
+                promote = world.memory.curation.promote
                 promote(episode.workspace, episode.id, Audience.WORKSPACE, actor="teacher", role=Role.TEACHER)
         return {name: rows for name, rows in _rows(path).items() if rows and name not in _ONCE}
 

@@ -105,4 +105,4 @@ _DIRECT = scope("fay", channel="D-fay", visibility=Visibility.DIRECT)
 
 
 def _share(memory: Memory, episode: Episode) -> None:
-    memory.teaching.promote(episode.workspace, episode.id, Audience.WORKSPACE, actor="ana", role=Role.ADMIN)
+    memory.curation.promote(episode.workspace, episode.id, Audience.WORKSPACE, actor="ana", role=Role.ADMIN)

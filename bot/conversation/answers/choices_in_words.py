@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
-from bot.conversation.answers.choosing import NOTHING_TO_CHOOSE
+from bot.conversation.answers.choosing import NOTHING_TO_CHOOSE, choice_event
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_question import NO_LABEL, YES_LABEL
 from bot.conversation.feedback.in_words_handler import InWordsHandler
@@ -12,7 +12,7 @@ from bot.conversation.feedback.understood import is_feedback, reading_in
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE, NO, NONE
 from bot.model import UNADDRESSED, PersonCommand, PersonMessage
-from memory.model import Exchange, Incoming, Option, Scope, offers_of
+from memory.model import Exchange, Incoming, Option, offers_of
 from memory.model.delivery import asks_in_words
 from memory.services import Memory
 
@@ -96,11 +96,6 @@ def _among_answers(read: ChoiceInWords, text: str, answers: Sequence[str]) -> st
     if number is None:
         return str(len(answers)) if read.is_none and answers[-1] == NO_LABEL else ""
     return str(number) if number else _UNCLEAR
-
-
-def choice_event(scope: Scope, message_id: str) -> str:
-    """The event id of the choice that a message makes, which is taken back if the message is deleted."""
-    return f"choice/{scope.channel}/{message_id}"
 
 
 def _as_incoming(event: PersonMessage, text: str) -> Incoming:

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from bot.conversation.executor import Executor
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOICE, CHOOSE, NO, NONE
-from bot.model import Choice, PersonCommand
+from bot.model import Choice, PersonCommand, PersonReaction
 from memory.errors import NotFound
-from memory.model import Grant, Option
+from memory.model import Grant, Option, Scope, offers_of
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Chosen, Memory
+from memory.services import Chosen, Memory, VoteResult
 
 NONE_OF_THESE = "None of these"
 DO_IT = "Do it"
@@ -86,6 +86,32 @@ class ChoiceHandler:
             )
         except NotFound:
             return None
+
+
+def choice_event(scope: Scope, message_id: str) -> str:
+    """The event id of the choice that a message makes, or a thumb on it; taken back if that is removed."""
+    return f"choice/{scope.channel}/{message_id}"
+
+
+def chosen_by_thumb(event: PersonReaction, result: VoteResult) -> PersonCommand | None:
+    """The choice that the asker's vote on a question with a single option makes, or takes back.
+
+    None for any other vote. A tool with effects is allowed by its button or a command only.
+    """
+    root = result.root
+    if root is None or not result.is_new_opinion or root.person != event.scope.person:
+        return None
+    offers = offers_of([root, *result.parts])
+    if len(offers) != 1 or offers[0].option.is_approval:
+        return None
+    return PersonCommand(
+        event_id=choice_event(event.scope, event.message_id),
+        scope=event.scope,
+        at=event.at,
+        role=event.role,
+        name=CHOOSE,
+        argument=f"{root.run_id} 1",
+    )
 
 
 def not_chosen(argument: str) -> str:

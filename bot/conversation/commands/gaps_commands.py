@@ -118,6 +118,7 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
     if not answer.strip():
         return CommandReply(text=how_to_teach(lesson, context.how_to_type(f"teach {short_id(lesson.id)} ANSWER")))
     command, teaching = context.command, context.memory.teaching
+    curation = context.memory.curation
     if context.memory.batches.of_lessons(lesson.workspace, [lesson.id]):
         return batch_commands.edited(context, lesson, answer)
     taught = teaching.teach(
@@ -132,7 +133,7 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
     )
     if taught is None:
         return CommandReply(text=no_such_gap(context.how_to_type))
-    teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
+    curation.archive(lesson.workspace, lesson.id, actor=context.scope.person)
     text = messages.lesson_saved(taught, context.how_to_type, named_action(taught.output, context.actions))
     return CommandReply(text=text, decided_for=(lesson.author,))
 

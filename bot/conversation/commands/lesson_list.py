@@ -106,14 +106,14 @@ def _topics(context: CommandContext, number: int) -> CommandReply:
 def archive(context: CommandContext) -> CommandReply:
     """`archive ID [review|archived] [page N]`: one's own lessons, and anybody's as a teacher."""
     target, lesson = _own(context)
-    archived = context.memory.teaching.archive(lesson.workspace, lesson.id, actor=context.scope.person)
+    archived = context.memory.curation.archive(lesson.workspace, lesson.id, actor=context.scope.person)
     return _done(context, target, archived)
 
 
 def restore(context: CommandContext) -> CommandReply:
     """`restore ID [review|archived] [page N]`."""
     target, lesson = _own(context)
-    restored = context.memory.teaching.restore(lesson.workspace, lesson.id, actor=context.scope.person)
+    restored = context.memory.curation.restore(lesson.workspace, lesson.id, actor=context.scope.person)
     return _done(context, target, restored)
 
 

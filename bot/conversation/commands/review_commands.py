@@ -68,7 +68,7 @@ def promote(context: CommandContext) -> CommandReply:
 
 def _taken_back(context: CommandContext, target: ItemReference, lesson: Episode) -> CommandReply:
     """Undo the teacher's own promotion; others' stay, so that the lesson counts for whom it did before."""
-    scope, undo = context.scope, context.memory.teaching.take_back_promotion
+    scope, undo = context.scope, context.memory.curation.take_back_promotion
     after = undo(scope.workspace, lesson.id, actor=scope.person, role=context.role, at=context.command.at)
     return _above_list(context, target, _promoted_text(after), after)
 
@@ -79,7 +79,7 @@ def _promoted(context: CommandContext, lesson: Episode, wanted: Audience) -> Epi
     A promotion only sets the audience; the evidence needs the vote.
     """
     memory, scope, role = context.memory, context.scope, context.role
-    promoted = memory.teaching.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
+    promoted = memory.curation.promote(scope.workspace, lesson.id, wanted, actor=scope.person, role=role)
     approval = _approval(promoted, context.command)
     if wanted is Audience.PERSONAL:
         if not memory.ratings.is_active(approval):
@@ -96,7 +96,7 @@ def release(context: CommandContext) -> CommandReply:
     actor = context.scope.person
     if not context.role_for(lesson).may_promote:
         raise CommandRefused(messages.ONLY_IN_YOUR_CHANNEL)
-    released = context.memory.teaching.release(lesson.workspace, lesson.id, actor=actor, role=context.role)
+    released = context.memory.curation.release(lesson.workspace, lesson.id, actor=actor, role=context.role)
     return _above_list(context, target, _released_text(released), released)
 
 

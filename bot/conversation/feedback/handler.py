@@ -40,7 +40,7 @@ from memory.model import Episode, Incoming, Reaction, Scope, Verdict, Visibility
 from memory.model.teaching import EmojiMap, TeachingPolicy
 from memory.rules.audience import visibility_of
 from memory.rules.evidence.named_action import named_action
-from memory.services import LessonMark, Memory
+from memory.services import LessonMark, Memory, VoteResult
 
 log = logging.getLogger(__name__)
 
@@ -68,11 +68,12 @@ class FeedbackHandler:
         """Whether an emoji on an answer means anything."""
         return self._emoji.value(emoji) is not None
 
-    async def on_reaction(self, messenger: Messenger, event: PersonReaction) -> None:
+    async def on_reaction(self, messenger: Messenger, event: PersonReaction) -> VoteResult | None:
         """Handle a reaction that was added or removed. Emoji without meaning cost no query."""
         value = self._emoji.value(event.emoji)
-        if value is not None:
-            await self._vote(messenger, event, f"emoji:{event.emoji}", value, is_active=event.added)
+        if value is None:
+            return None
+        return await self._vote(messenger, event, f"emoji:{event.emoji}", value, is_active=event.added)
 
     async def on_vote(self, messenger: Messenger, event: PersonVote) -> None:
         """Handle a pressed button: the last press counts, 0 takes it back."""
@@ -80,7 +81,7 @@ class FeedbackHandler:
 
     async def _vote(
         self, messenger: Messenger, event: PersonReaction | PersonVote, source: str, value: int, *, is_active: bool
-    ) -> None:
+    ) -> VoteResult:
         reaction = Reaction(
             workspace=event.scope.workspace,
             channel=event.scope.channel,
@@ -102,7 +103,7 @@ class FeedbackHandler:
         if not result.is_known and isinstance(event, PersonVote):
             # Buttons outlive their answer. A reaction may be on any message, or arrive before the answer is stored.
             await notify(messenger, event, messages.NO_SUCH_ANSWER)
-            return
+            return result
         await self._show(messenger, event.scope.workspace, result.marks)
         if result.is_first_beyond_limit:
             # Sent once an hour, to that person only.
@@ -112,6 +113,7 @@ class FeedbackHandler:
             ref = MessageRef(workspace=event.scope.workspace, channel=event.scope.channel, message_id=event.message_id)
             await messenger.ask_correction(event, ref, ask_correction(messenger.how_to_type))
             await self._ask_parts(messenger, event, result.parts)  # the 👎 is about the whole answer
+        return result
 
     async def _ask_parts(
         self, messenger: Messenger, event: PersonReaction | PersonVote | PersonCorrection, nodes: Sequence[Episode]

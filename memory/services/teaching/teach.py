@@ -1,33 +1,30 @@
-"""The use cases of teaching: react, grade, correct, promote, archive, restore, undo. Each is one transaction."""
+"""The use cases of teaching: react, grade, correct, teach, undo. Each is one transaction."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import Conflict, InvalidInput
-from memory.model import Audience, Episode, Event, EventKind, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
+from memory.model import Audience, Episode, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
 from memory.model.saved import FilledFrom
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
-from memory.rules.fold import UNDO
 from memory.rules.verdict import CORRECTION, REVIEW, changes_register
 from memory.services.conversation.notices import note_decision
-from memory.services.core import ALL, Core, act, event, existing, record
+from memory.services.core import Core, existing
 from memory.services.settings.chat_settings import admitted
 from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.teaching.sources import Sources
-from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.channels import store_visibility
-from memory.services.verdicts.promotion import undo_promotion
-from memory.services.verdicts.quarantine import hold_again, release, restore_texts, usable_reason
+from memory.services.verdicts.promotion import set_audience, undo_promotion
+from memory.services.verdicts.quarantine import usable_reason
 from memory.services.verdicts.reason import GRADE, withdraw_reasons
 from memory.services.verdicts.verdicts import (
     LessonMark,
     VoteResult,
     lesson_mark,
     lesson_marks,
-    settle,
     withdraw_votes,
     write_votes,
 )
@@ -211,7 +208,7 @@ class Teaching:
             lesson = draft.store(self._core, tx, scope, now, vector, detail=came_by, words_of=sources.people)
             is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
-                self._promoted(tx, lesson, audience, scope.person, role, now)
+                set_audience(self._core, tx, lesson, audience, scope.person, role, now)
             own = own_vote(lesson, role, at, of_event or event_id)
             write_votes(self._core, tx, now, own, reason="a person said what is right")
             return existing(tx, scope.workspace, lesson.id)
@@ -238,95 +235,6 @@ class Teaching:
                 result = replace(result, root=next(iter(tx.episodes.of_run(workspace, run_id)), None))
             return replace(result, marks=lesson_marks(tx, result, parts))
 
-    def promote(self, workspace: str, episode_id: str, audience: Audience, *, actor: str, role: Role) -> Episode:
-        """Widen a lesson's audience, or narrow it with `personal`. Teachers and administrators only.
-
-        For a teacher who exceeded the limit of promotions, the episode is returned unchanged and the attempt is logged.
-        Raises `InvalidInput` if the lesson would become readable outside its direct message or private channel.
-        """
-        if not role.may_promote:
-            raise InvalidInput("only a teacher may promote a lesson; ask one to do it")
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            episode = existing(tx, workspace, episode_id)
-            if audience is Audience.WORKSPACE and visibility_of(episode) is not Visibility.PUBLIC:
-                where = f"a {episode.visibility.value} conversation"
-                if visibility_of(episode) is not episode.visibility:
-                    where += f" that is {episode.channel_visibility or episode.visibility} now"
-                raise InvalidInput(
-                    f"episode {episode_id} comes from {where} and stays there; "
-                    "teach it again in a public channel to share it"
-                )
-            promoted = self._promoted(tx, episode, audience, actor, role, now)
-            settle(tx, workspace, promoted.run_id, actor, now, self._core.policy)
-            after = existing(tx, workspace, episode_id)
-            note_decision(tx, episode, after, actor, now)
-            return after
-
-    def _promoted(
-        self, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
-    ) -> Episode:
-        """The episode with its new audience; unchanged beyond the limit, which hinders poisoning by many promotions."""
-        wanted = "" if audience is Audience.PERSONAL else audience.value
-        detail: dict[str, object] = {"audience": wanted, "role": role.value}
-        if wanted and role is not Role.ADMIN and self._is_limited(tx, episode.workspace, actor, now):
-            tx.log.append(event(episode, EventKind.LIMITED, actor, now, detail={"what": "promoted", **detail}))
-            return episode
-        return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
-
-    def _is_limited(self, tx: Transaction, workspace: str, actor: str, now: datetime) -> bool:
-        """Whether somebody reached the limit of promotions, without those of a whole batch and without undoing any."""
-        limit = self._core.policy.promotions_per_window
-        latest = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=limit)
-        if not all(map(_is_counted, latest)):
-            every = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=ALL)
-            latest = [each for each in every if _is_counted(each)][:limit]
-        return len(latest) >= limit and latest[-1].at > now - self._core.policy.window
-
-    def take_back_promotion(self, workspace: str, episode_id: str, *, actor: str, role: Role, at: datetime) -> Episode:
-        """Undo this person's promotions of a lesson, and their vote for it in a review. Others' stay.
-
-        Raises `NotFound`.
-        """
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            before = existing(tx, workspace, episode_id)
-            cast = tx.teaching.reactions_of_run(workspace, before.run_id)
-            own = [each for each in cast if each.is_active and (each.actor, each.source) == (actor, REVIEW)]
-            withdraw_votes(self._core, tx, now, *own, at=at)
-            after = undo_promotion(self._core, tx, existing(tx, workspace, episode_id), actor, role, now)
-            note_decision(tx, before, after, actor, now)
-            return after
-
-    def release(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-        """Release a lesson from quarantine (`memory.services.verdicts.quarantine.release`)."""
-        return release(self._core, workspace, episode_id, actor=actor, role=role)
-
-    def hold_again(self, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-        """Undo a release (`memory.services.verdicts.quarantine.hold_again`)."""
-        return hold_again(self._core, workspace, episode_id, actor=actor, role=role)
-
-    def archive(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
-        """Archive an episode: it is no longer recalled, but nothing is deleted. Idempotent. Raises `NotFound`."""
-        return self._set_archived(workspace, episode_id, actor, EventKind.ARCHIVED)
-
-    def restore(self, workspace: str, episode_id: str, *, actor: str) -> Episode:
-        """Restore an archived episode. Raises `NotFound`."""
-        return self._set_archived(workspace, episode_id, actor, EventKind.RESTORED)
-
-    def _set_archived(self, workspace: str, episode_id: str, actor: str, kind: EventKind) -> Episode:
-        now = self._core.clock()
-        with self._core.store.write() as tx:
-            episode = existing(tx, workspace, episode_id)
-            is_as_wanted = (episode.archived_at is not None) == (kind is EventKind.ARCHIVED)
-            # Recorded even if upkeep archived it before: upkeep may restore what it archived, not what a person did.
-            if is_as_wanted and not why_archived(tx, episode):
-                return episode
-            after = act(tx, episode, kind, actor, now)
-            restore_texts(tx, after, actor, now)
-            note_decision(tx, episode, after, actor, now)
-            return after
-
     def undo(
         self, workspace: str, actor: str, *, at: datetime, event_id: str = "", of_event: str = ""
     ) -> Undone | None:
@@ -352,11 +260,6 @@ class Teaching:
                         after = undo_promotion(self._core, tx, after, actor, reaction.role, now)
                     return Undone(what=reaction.source, episode=after, runs=(reaction.run_id,))
         return None
-
-
-def _is_counted(promotion: Event) -> bool:
-    """Whether a promotion counts towards its person's limit."""
-    return "batch" not in promotion.detail and not promotion.detail.get(UNDO)
 
 
 def _note_place(tx: Transaction, place: Scope | None, parts: Sequence[LedgerEntry], now: datetime) -> None:

@@ -1,12 +1,39 @@
-"""Undoing a promotion: the lesson gets back the audience that it had before the person promoted it."""
+"""Promotion: sets the audience of a lesson, within a limit for each person, and undoes that."""
 
 from datetime import datetime
 
-from memory.model import Episode, EventKind, Role
+from memory.model import Audience, Episode, Event, EventKind, Role
 from memory.ports import Transaction
 from memory.rules.fold import UNDO, effective
-from memory.services.core import Core, event, existing, record
+from memory.services.core import ALL, Core, event, existing, record
 from memory.services.verdicts.verdicts import settle
+
+
+def set_audience(
+    core: Core, tx: Transaction, episode: Episode, audience: Audience, actor: str, role: Role, now: datetime
+) -> Episode:
+    """The episode with its new audience; unchanged beyond the limit, which hinders poisoning by many promotions."""
+    wanted = "" if audience is Audience.PERSONAL else audience.value
+    detail: dict[str, object] = {"audience": wanted, "role": role.value}
+    if wanted and role is not Role.ADMIN and _is_limited(core, tx, episode.workspace, actor, now):
+        tx.log.append(event(episode, EventKind.LIMITED, actor, now, detail={"what": "promoted", **detail}))
+        return episode
+    return record(tx, episode, event(episode, EventKind.PROMOTED, actor, now, detail=detail))
+
+
+def _is_limited(core: Core, tx: Transaction, workspace: str, actor: str, now: datetime) -> bool:
+    """Whether somebody reached the limit of promotions, without those of a whole batch and without undoing any."""
+    limit = core.policy.promotions_per_window
+    latest = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=limit)
+    if not all(map(_is_counted, latest)):
+        every = tx.log.by_actor(workspace, actor, [EventKind.PROMOTED], limit=ALL)
+        latest = [each for each in every if _is_counted(each)][:limit]
+    return len(latest) >= limit and latest[-1].at > now - core.policy.window
+
+
+def _is_counted(promotion: Event) -> bool:
+    """Whether a promotion counts towards its person's limit."""
+    return "batch" not in promotion.detail and not promotion.detail.get(UNDO)
 
 
 def undo_promotion(core: Core, tx: Transaction, lesson: Episode, actor: str, role: Role, now: datetime) -> Episode:

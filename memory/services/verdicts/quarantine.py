@@ -4,13 +4,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from memory.errors import InvalidInput
 from memory.model import Episode, Event, EventKind, LinkKind, Role
 from memory.ports import Transaction
 from memory.rules.fold import apply
 from memory.rules.quarantine import Flag, flags as flags_in
-from memory.services.conversation.notices import note_decision
-from memory.services.core import Core, act, event, existing, record, update_index
+from memory.services.core import Core, act, event, record, update_index
 from memory.services.verdicts.archive import why_archived
 
 SYSTEM = "goodbot"
@@ -47,43 +45,6 @@ def usable_reason(core: Core, reason: str) -> Reason:
     kept = core.redactor.text(reason.strip())
     flagged = flags_in(kept)
     return Reason(text="" if flagged else kept, withheld=flagged)
-
-
-def release(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-    """Release an episode from quarantine, so that its verdicts decide who recalls it. Idempotent.
-
-    The text of a released correction is put on the answers it corrects. Raises `NotFound`, and `InvalidInput` if the
-    role is neither teacher nor administrator, or if the lesson only needs its question restated.
-    """
-    if not role.may_promote:
-        raise InvalidInput("only a teacher may release a lesson from quarantine; ask one to look at it")
-    now = core.clock()
-    with core.store.write() as tx:
-        episode = existing(tx, workspace, episode_id)
-        if not episode.quarantine:
-            return episode
-        if set(episode.quarantine) == {Flag.NEEDS_QUESTION}:
-            raise InvalidInput("this lesson waits for a question in its author's own words; ask them to restate it")
-        released = act(tx, episode, EventKind.RELEASED, actor, now, {"role": role.value, "flags": []})
-        restore_texts(tx, released, actor, now)
-        note_decision(tx, episode, released, actor, now)
-        return released
-
-
-def hold_again(core: Core, workspace: str, episode_id: str, *, actor: str, role: Role) -> Episode:
-    """Take a release back: the episode is held back for the same flags as before. Idempotent.
-
-    Raises `NotFound`, and `InvalidInput` if the role is neither teacher nor administrator, or if the episode was never
-    released.
-    """
-    if not role.may_promote:
-        raise InvalidInput("only a teacher may take back the release of a lesson; ask one to do it")
-    now = core.clock()
-    with core.store.write() as tx:
-        episode = existing(tx, workspace, episode_id)
-        if not episode.quarantine and not (episode := release_undone(tx, episode, actor, role, now)).quarantine:
-            raise InvalidInput("nobody released this lesson, so there is nothing to take back")
-        return episode
 
 
 def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, now: datetime) -> Episode:

@@ -40,6 +40,8 @@ class VoteResult:
     """Whether anything was stored. False for repeats, late deliveries and emoji without effect."""
     is_new_opinion: bool = False
     """Whether the value of the person's vote changed."""
+    value: int = 0
+    """The person's vote on the answer after the act; 0 if they have none."""
     root: Episode | None = None
     """The answer's first node after the act."""
     is_limited: bool = False
@@ -114,6 +116,7 @@ def write_votes(
         is_known=True,
         changed=True,
         is_new_opinion=_value(after) != _value(before),
+        value=_value(after),
         is_limited=after is not None and after.is_limited,
         root=root,
         was=was,

@@ -84,7 +84,7 @@ async def test_a_promoted_lesson_leaves_the_workspace_with_its_channel_and_comes
     answered = await chat.ask(QUESTION)
     await chat.react(answered, by=TEA, role=Role.ADMIN)
     lesson = by(chat, "ana")
-    chat.world.memory.teaching.promote(lesson.workspace, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.ADMIN)
+    chat.world.memory.curation.promote(lesson.workspace, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.ADMIN)
     places = {}
     for visibility in (PUBLIC, PRIVATE, SHARED, PUBLIC):
         await becomes(chat, visibility)

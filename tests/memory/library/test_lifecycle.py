@@ -419,7 +419,7 @@ def test_an_archived_memory_does_not_come_back(agent: Agent) -> None:
     agent.grade(agent.ran("r1"), True)
     with agent.service.store.read() as tx:
         (step,) = tx.steps.of_session(agent.ana.scope.workspace, "ana", "s")
-    agent.service.teaching.archive(step.workspace, step.episode_id, actor="ana")
+    agent.service.curation.archive(step.workspace, step.episode_id, actor="ana")
     assert agent.found(agent.begin()) == []
     assert len(agent.all()) == 1
 

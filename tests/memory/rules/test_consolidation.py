@@ -120,7 +120,7 @@ def test_a_rule_of_a_channel_stays_in_the_channel(world: World) -> None:
 
 
 def archived(world: World, lesson: Episode) -> None:
-    world.memory.teaching.archive(W, lesson.id, actor="adm")
+    world.memory.curation.archive(W, lesson.id, actor="adm")
 
 
 def held_back(world: World, lesson: Episode) -> None:
@@ -216,7 +216,7 @@ def test_which_rules_an_answer_was_told_is_kept(world: World) -> None:
 def test_a_rule_for_the_whole_workspace_is_found_everywhere(world: World) -> None:
     for lesson in taught(world):
         world.react(lesson, by="tea", role=Role.TEACHER)
-        world.memory.teaching.promote(W, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
+        world.memory.curation.promote(W, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
     world.memory.upkeep.run("consolidate")
     assert lines(world, scope("bob", channel="c2")) == [LINE]
     assert world.episode(taught(world)[0]).verdicts.personal is Verdict.SUCCESS

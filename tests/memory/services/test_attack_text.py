@@ -60,9 +60,9 @@ class TestQuarantine(Attacked):
         assert world.episode(failed).correction == ""
         assert self.shown(world) == [(Lesson.AVOID, "")]
         with pytest.raises(InvalidInput, match="only a teacher may release"):
-            world.memory.teaching.release(lesson.workspace, lesson.id, actor="bob", role=Role.MEMBER)
-        world.memory.teaching.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
-        world.memory.teaching.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
+            world.memory.curation.release(lesson.workspace, lesson.id, actor="bob", role=Role.MEMBER)
+        world.memory.curation.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
+        world.memory.curation.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
         assert self.shown(world) == [(Lesson.REPEAT, ""), (Lesson.AVOID, lesson.output)]
         assert world.episode(failed).correction == lesson.output
         log = world.memory.audit.run(lesson.workspace, lesson.run_id).events
@@ -80,7 +80,7 @@ class TestQuarantine(Attacked):
         assert lesson is not None
         assert lesson.quarantine == ("injection",)
         assert world.recalled("lunch?", scope("tea")) == world.recalled("lunch?") == []
-        world.memory.teaching.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
+        world.memory.curation.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
         assert world.recalled("lunch?", scope("bob", channel="c2")) == [lesson.id]
 
     def test_an_answer_that_repeats_a_poisoned_page_is_held_back_however_many_like_it(self, world: World) -> None:
@@ -101,7 +101,7 @@ class TestQuarantine(Attacked):
         failed = world.ask("lunch?", "at three")
         for text in (ESCAPE, FAKE):
             lesson = world.correct(failed, text, by="tea", role=Role.TEACHER)
-            world.memory.teaching.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
+            world.memory.curation.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
             exemplars = world.memory.recalling.recall(scope("bob"), "lunch?").exemplars
             block, _ = render_lessons(exemplars, budget_tokens=2000)
             assert "</lessons>" not in block

@@ -113,6 +113,7 @@ class Play:
         if not near:
             return
         target, role, teaching = near[-1 - which % len(near)], role_of(here.person), self.world.memory.teaching
+        curation = self.world.memory.curation
         match what:
             case "like" | "hate":
                 self.world.react(target, "👍" if what == "like" else "👎", by=here.person, role=role)
@@ -125,9 +126,9 @@ class Play:
                 self.made.append(done.lesson)
             case "promote" if role.may_promote:
                 audience = Audience.CHANNEL if here.visibility is not Visibility.PUBLIC else Audience.WORKSPACE
-                teaching.promote(here.workspace, target.id, audience, actor=here.person, role=role)
+                curation.promote(here.workspace, target.id, audience, actor=here.person, role=role)
             case "release" if role.may_promote:
-                teaching.release(here.workspace, target.id, actor=here.person, role=role)
+                curation.release(here.workspace, target.id, actor=here.person, role=role)
 
     def shown(self, here: Scope) -> str:
         """Everything this person can be shown from this place, in one text."""

@@ -209,7 +209,7 @@ def promote(episode_id: str, body: PromotionBody, memory: ServedMemory, who: Adm
     if body.audience is Audience.WORKSPACE:
         who.require_workspace()
     _found(memory, who, episode_id)
-    done = memory.teaching.promote(who.workspace, episode_id, body.audience, actor=who.actor, role=Role.ADMIN)
+    done = memory.curation.promote(who.workspace, episode_id, body.audience, actor=who.actor, role=Role.ADMIN)
     return plain_object(done)
 
 
@@ -219,11 +219,11 @@ def decide(episode_id: str, decision: LessonAction, memory: ServedMemory, who: A
     _found(memory, who, episode_id)
     match decision:
         case LessonAction.ARCHIVE:
-            return plain_object(memory.teaching.archive(who.workspace, episode_id, actor=who.actor))
+            return plain_object(memory.curation.archive(who.workspace, episode_id, actor=who.actor))
         case LessonAction.RESTORE:
-            return plain_object(memory.teaching.restore(who.workspace, episode_id, actor=who.actor))
+            return plain_object(memory.curation.restore(who.workspace, episode_id, actor=who.actor))
         case LessonAction.RELEASE:
-            return plain_object(memory.teaching.release(who.workspace, episode_id, actor=who.actor, role=Role.ADMIN))
+            return plain_object(memory.curation.release(who.workspace, episode_id, actor=who.actor, role=Role.ADMIN))
 
 
 def _found(memory: Memory, who: Caller, episode_id: str) -> Episode:

@@ -99,20 +99,20 @@ def uncorrect(visit: Visit, episode: Episode) -> Response:
 
 def archive(visit: Visit, episode: Episode) -> Response:
     """Archive the episode."""
-    visit.memory.teaching.archive(visit.workspace, episode.id, actor=visit.actor)
+    visit.memory.curation.archive(visit.workspace, episode.id, actor=visit.actor)
     return _done(visit, episode, "Archived: it is recalled no more.", "" if episode.archived_at else "restore")
 
 
 def restore(visit: Visit, episode: Episode) -> Response:
     """Restore the episode."""
-    restored = visit.memory.teaching.restore(visit.workspace, episode.id, actor=visit.actor)
+    restored = visit.memory.curation.restore(visit.workspace, episode.id, actor=visit.actor)
     return _done(visit, restored, f"Restored: {lesson_state(restored)}.", "archive" if episode.archived_at else "")
 
 
 def promote(visit: Visit, episode: Episode) -> Response:
     """Promote the episode to an audience, or withdraw that."""
     audience = _one(Audience, visit.form.get("audience", ""))
-    promoted = visit.memory.teaching.promote(
+    promoted = visit.memory.curation.promote(
         visit.workspace, episode.id, audience, actor=visit.actor, role=visit.role.role
     )
     if (promoted.promoted or Audience.PERSONAL) is not audience:
@@ -124,14 +124,14 @@ def promote(visit: Visit, episode: Episode) -> Response:
 
 def release(visit: Visit, episode: Episode) -> Response:
     """Release the episode from quarantine."""
-    release = visit.memory.teaching.release
+    release = visit.memory.curation.release
     released = release(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
     return _done(visit, released, f"Released: {lesson_state(released)}.", "hold")
 
 
 def hold(visit: Visit, episode: Episode) -> Response:
     """Quarantine the episode again after a release."""
-    visit.memory.teaching.hold_again(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
+    visit.memory.curation.hold_again(visit.workspace, episode.id, actor=visit.actor, role=visit.role.role)
     return _done(visit, episode, "It is held back again.", "release")
 
 

@@ -95,17 +95,17 @@ def decide(visit: Visit) -> Response:
 
 def _decide(visit: Visit, what: str, episode_id: str) -> Episode:
     """Decide about one episode; returns its earlier state."""
-    teaching, workspace = visit.memory.teaching, visit.workspace
+    curation, workspace = visit.memory.curation, visit.workspace
     episode = visit.memory.audit.get(workspace, episode_id)
     if not visit.may_see(episode):
         raise InvalidInput(f"episode {episode_id} was not made in public; an administrator decides about it")
     match what:
         case "archive":
-            teaching.archive(workspace, episode_id, actor=visit.actor)
+            curation.archive(workspace, episode_id, actor=visit.actor)
         case "restore":
-            teaching.restore(workspace, episode_id, actor=visit.actor)
+            curation.restore(workspace, episode_id, actor=visit.actor)
         case "channel" | "workspace" | "personal":
-            teaching.promote(workspace, episode_id, Audience(what), actor=visit.actor, role=visit.role.role)
+            curation.promote(workspace, episode_id, Audience(what), actor=visit.actor, role=visit.role.role)
         case _:
             raise InvalidInput("choose what is to be done")
     return episode

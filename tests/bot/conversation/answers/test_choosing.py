@@ -100,6 +100,38 @@ async def test_the_askers_choice_is_answered_at_once_and_counts_like_an_approval
     assert (rating.vote.source, rating.vote.value) == ("tap", 1)
 
 
+async def test_the_askers_thumb_on_a_question_with_one_option_chooses_it_until_it_is_taken_off(chat: Chat) -> None:
+    chat.oracle.answers[GOAL] = call("ask_person", question="Did you mean this?", options=OPTIONS[:1])
+    question = await chat.ask(GOAL)
+    await chat.react(question, by=BOB)
+    await chat.bot.idle()
+    assert chat.messenger.answers[1:] == []
+    for emoji in ("👍", "🎉"):
+        await chat.react(question, emoji)
+        await chat.bot.idle()
+    assert chat.messenger.answers[1:] == [YARD]
+    assert roots(chat)[1].verdict is Verdict.SUCCESS
+    assert beliefs(chat)[YARD] > 0.3
+    await chat.react(question, "🎉", added=False)
+    assert roots(chat)[1].verdict is Verdict.SUCCESS
+    await chat.react(question, added=False)
+    assert roots(chat)[1].verdict is Verdict.PENDING
+
+
+async def test_a_thumb_chooses_none_of_several_options_and_allows_no_tool(
+    chat: Chat, opened: list[Mapping[str, object]]
+) -> None:
+    await chat.react(await chat.ask(GOAL))
+    await chat.bot.idle()
+    assert chat.messenger.answers[1:] == []
+    other = Chat(tools=[shed(opened, has_side_effects=True)])
+    other.oracle.answers[GOAL] = call("shed", key="4711")
+    await other.react(await other.ask(GOAL))
+    await other.bot.idle()
+    assert opened == []
+    other.executor.close()
+
+
 async def test_a_choice_is_surer_than_a_thumb(chat: Chat) -> None:
     await chat.ask(GOAL)
     await choose(chat, 1)
@@ -327,11 +359,12 @@ async def test_an_answer_that_was_taken_back_can_not_be_chosen_any_more(chat: Ch
 @pytest.mark.parametrize("what", ["archived", "refused", "undone"])
 async def test_what_its_own_author_or_anybody_took_out_of_use_can_not_be_chosen_any_more(chat: Chat, what: str) -> None:
     teaching, failed = chat.world.memory.teaching, chat.world.ask("where is it left?", "I don't know.")
+    curation = chat.world.memory.curation
     lesson = chat.world.correct(failed, YARD)
     await chat.ask(GOAL)
     match what:
         case "archived":
-            teaching.archive(ANA.workspace, lesson.id, actor="tea")
+            curation.archive(ANA.workspace, lesson.id, actor="tea")
         case "refused":
             chat.world.clock.tick()
             teaching.grade(ANA.workspace, lesson.id, Verdict.FAILURE, actor="adm")

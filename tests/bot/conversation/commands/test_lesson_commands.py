@@ -186,7 +186,7 @@ async def test_archived_lessons_are_listed_for_who_may_restore_them(chat: Chat) 
     secret, theirs = teach(chat, "secret?", PRIVATE), teach(chat, "dm?", direct("ana"))
     kept = teach(chat, "kept?")
     for each in (*lessons, secret, theirs):
-        chat.world.memory.teaching.archive(each.workspace, each.id, actor="ana")
+        chat.world.memory.curation.archive(each.workspace, each.id, actor="ana")
     told = await chat.command("memory", "archived")
     assert "What I no longer use, and you may restore (page 1 of 2):" in told
     assert f"1. “number {PAGE_SIZE}?” - about number {PAGE_SIZE}? - taught by you, archived 2026-11-21" in told

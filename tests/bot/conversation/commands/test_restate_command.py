@@ -177,7 +177,7 @@ def test_verdicts_are_as_before_once_it_has_a_question_that_a_teacher_let_go() -
     assert (restated.goal, restated.action_target, restated.quarantine) == (QUESTION, QUESTION, (Flag.RESTATED,))
     assert (restated.verdicts.personal, restated.verdicts.channel) == (Verdict.SUCCESS, Verdict.SUCCESS)
     assert world.recalled(QUESTION, scope("cy")) == []
-    world.memory.teaching.release(ANA.workspace, lesson.id, actor="tea", role=Role.TEACHER)
+    world.memory.curation.release(ANA.workspace, lesson.id, actor="tea", role=Role.TEACHER)
     assert world.recalled(QUESTION, scope("cy")) == [lesson.id]
 
 

@@ -256,7 +256,7 @@ async def test_who_created_a_channel_decides_about_its_lessons_alone(chat: Chat)
 async def test_whoever_decides_about_their_own_hears_nothing_more() -> None:
     world = World()
     lesson = world.correct(world.ask("where is the spare key?"), "in the blue box", by="ana")
-    world.memory.teaching.archive(lesson.workspace, lesson.id, actor="ana")
+    world.memory.curation.archive(lesson.workspace, lesson.id, actor="ana")
     assert world.memory.decision_notices.waiting(lesson.workspace, "ana") == []
     world.clock.tick(seconds=timedelta(days=1).total_seconds())
     world.memory.privacy.forget(lesson.workspace, "ana")

@@ -222,7 +222,7 @@ def test_whoever_gave_a_file_is_forgotten_too(world: World) -> None:
 def test_authors_hear_nothing_of_what_they_never_taught(world: World) -> None:
     batch, _ = learned(world, proposal(WHERE, BOX), proposal("who?", "Ben."))
     world.memory.batch_review.approve(batch.workspace, batch.id, TESS, only={waiting(world, batch)[0].id})
-    world.memory.teaching.archive(batch.workspace, waiting(world, batch)[0].id, actor="tess")
+    world.memory.curation.archive(batch.workspace, waiting(world, batch)[0].id, actor="tess")
     assert world.memory.decision_notices.waiting(batch.workspace, "bea") == []
 
 
@@ -233,7 +233,7 @@ def test_a_batch_for_all_uses_up_no_promotions(world: World) -> None:
     (view,) = world.memory.batches.views(batch.workspace)
     assert view.approved == 30
     answer = world.ask("what else?", "this")
-    promoted = world.memory.teaching.promote(
+    promoted = world.memory.curation.promote(
         batch.workspace, answer.id, Audience.WORKSPACE, actor="tess", role=Role.TEACHER
     )
     assert promoted.promoted is Audience.WORKSPACE

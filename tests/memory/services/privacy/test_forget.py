@@ -249,7 +249,7 @@ def test_what_repeats_a_repetition_goes_too(world: World) -> None:
         chain.append(world.ask("when is lunch?", told, of=scope(person)))
         world.react(chain[-1], "👍", by="tea", role=Role.TEACHER)
         for earlier in chain[:-1]:  # so that each rests on the one before alone
-            world.memory.teaching.archive(WORKSPACE, earlier.id, actor="tea")
+            world.memory.curation.archive(WORKSPACE, earlier.id, actor="tea")
     world.memory.privacy.forget(WORKSPACE, PERSON)
     assert not remains(world, CANARY)
     assert world.memory.audit.check() == []

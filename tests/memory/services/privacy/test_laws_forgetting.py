@@ -162,7 +162,7 @@ def judges(world: World, say: Voice) -> list[Episode]:
     world.correct(wrong, say("at noon"), by=PERSON, role=Role.TEACHER)
     liked = world.ask("when is dinner?", "at seven", of=scope("bob"))
     world.react(liked, by="bob")
-    world.memory.teaching.promote(W, liked.id, Audience.WORKSPACE, actor=PERSON, role=Role.TEACHER)
+    world.memory.curation.promote(W, liked.id, Audience.WORKSPACE, actor=PERSON, role=Role.TEACHER)
     return [wrong, liked]
 
 

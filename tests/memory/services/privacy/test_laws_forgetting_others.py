@@ -124,15 +124,16 @@ class History:
     def _decide(self, what: str, person: str, which: int) -> None:
         target = self._pick([*self.lessons, *self.answers], which)
         teaching = self.world.memory.teaching
+        curation = self.world.memory.curation
         if target is None:
             return
         match what:
             case "promote" if target.visibility is Visibility.PUBLIC:
-                teaching.promote(W, target.id, Audience.WORKSPACE, actor=person, role=Role.TEACHER)
+                curation.promote(W, target.id, Audience.WORKSPACE, actor=person, role=Role.TEACHER)
             case "archive":
-                teaching.archive(W, target.id, actor=person)
+                curation.archive(W, target.id, actor=person)
             case "restore":
-                teaching.restore(W, target.id, actor=person)
+                curation.restore(W, target.id, actor=person)
             case "undo":
                 teaching.undo(W, person, at=self.world.clock())
             case "purge":

@@ -74,7 +74,7 @@ class TestWhatIsTaken(Attacked):
         )  # fmt: skip
         assert lesson is not None
         assert lesson.quarantine
-        world.memory.teaching.release(W, lesson.id, actor=MAL, role=Role.TEACHER)
+        world.memory.curation.release(W, lesson.id, actor=MAL, role=Role.TEACHER)
         assert world.recalled("how do I pay?", scope("cy")) == [lesson.id]
         assert purge(world).released == 1
         assert world.episode(lesson).quarantine == lesson.quarantine
@@ -156,7 +156,7 @@ class FullPlay(Play):
                 target = self.target(number, history, which, ("hold",))
                 # Nobody else does: to release what is released already is no act that could be left over.
                 if target is not None and who == MAL:
-                    self.world.memory.teaching.release(W, target.id, actor=who, role=ROLES[who])
+                    self.world.memory.curation.release(W, target.id, actor=who, role=ROLES[who])
             case "job":
                 for job in ("consolidate", "archive", "sweep"):
                     assert self.world.memory.upkeep.run(job).error == ""

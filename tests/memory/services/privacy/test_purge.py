@@ -63,7 +63,7 @@ def test_votes_lessons_corrections_and_promotions_are_withdrawn(world: World) ->
     teach(world, "where is the ladder?", "in the river")
     own = world.ask("who has the key?", "ana has it")
     world.react(own, "👍")
-    world.memory.teaching.promote(W, own.id, Audience.WORKSPACE, actor=MALLORY, role=Role.TEACHER)
+    world.memory.curation.promote(W, own.id, Audience.WORKSPACE, actor=MALLORY, role=Role.TEACHER)
     done = purge(world)
     assert (done.votes, done.lessons, done.corrections, done.promotions, done.unlearned) == (1, 1, 1, 1, 1)
     assert set(done.runs) >= {liked.run_id}
@@ -97,8 +97,8 @@ def test_an_answer_that_rested_on_anothers_lesson_stays_while_its_asker_is_still
     world: World,
 ) -> None:
     shared = teach(world, "where is the ladder?", "in the garden shed", by="bob", role=Role.MEMBER)
-    world.memory.teaching.promote(W, shared.id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
-    world.memory.teaching.promote(W, shared.id, Audience.WORKSPACE, actor=MALLORY, role=Role.TEACHER)
+    world.memory.curation.promote(W, shared.id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
+    world.memory.curation.promote(W, shared.id, Audience.WORKSPACE, actor=MALLORY, role=Role.TEACHER)
     here = world.ask("where is the ladder?", "in the garden shed", of=scope("cy"))
     there = world.ask("where is the ladder?", "in the garden shed", of=scope("dan", channel="c2"))
     for answer, asker in ((here, "cy"), (there, "dan")):
@@ -112,12 +112,12 @@ def test_an_answer_that_rested_on_anothers_lesson_stays_while_its_asker_is_still
 
 def test_what_they_archived_of_others_comes_back_and_what_they_restored_goes(world: World) -> None:
     kept, gone = (teach(world, f"{word}?", word, by="bob") for word in ("ladder", "hammer"))
-    teaching = world.memory.teaching
-    teaching.archive(W, kept.id, actor=MALLORY)
-    teaching.archive(W, gone.id, actor="bob")
-    teaching.restore(W, gone.id, actor=MALLORY)
+    curation = world.memory.curation
+    curation.archive(W, kept.id, actor=MALLORY)
+    curation.archive(W, gone.id, actor="bob")
+    curation.restore(W, gone.id, actor=MALLORY)
     own = world.ask("my own question", of=scope(MALLORY))
-    teaching.archive(W, own.id, actor=MALLORY)
+    curation.archive(W, own.id, actor=MALLORY)
     assert purge(world).shelved == 2
     assert [world.episode(each).archived_at is None for each in (kept, gone, own)] == [True, False, False]
 
@@ -129,10 +129,10 @@ def test_undoing_ones_purge_does_not_bring_anything_back(world: World) -> None:
     world.react(liked, "👍", by=MALLORY, role=Role.TEACHER)
     shared = teach(world, "hammer?", "shed", by="bob", role=Role.MEMBER)
     for who in (MALLORY, "tea"):
-        world.memory.teaching.promote(W, shared.id, Audience.WORKSPACE, actor=who, role=Role.TEACHER)
+        world.memory.curation.promote(W, shared.id, Audience.WORKSPACE, actor=who, role=Role.TEACHER)
     purge(world)
     assert world.episode(shared).promoted is Audience.WORKSPACE
-    world.memory.teaching.restore(W, lesson.id, actor="tea")
+    world.memory.curation.restore(W, lesson.id, actor="tea")
     purge(world, "tea", by="adm", role=Role.ADMIN)
     world.memory.privacy.forget(W, "adm")
     world.memory.privacy.forget(W, "tea")

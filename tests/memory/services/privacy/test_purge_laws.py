@@ -110,12 +110,12 @@ class Play:
         target = self.target(number, history, which, kinds if what == "promote" else kinds[:3])
         if target is None:
             return
-        teaching = self.world.memory.teaching
+        curation = self.world.memory.curation
         if what == "promote" and ROLES[who].may_promote:
             audience = [Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE, Audience.WORKSPACE][variant]
-            teaching.promote(W, target.id, audience, actor=who, role=ROLES[who])
+            curation.promote(W, target.id, audience, actor=who, role=ROLES[who])
         elif what == "shelve" and who == "mal" and target.author != who:
-            (teaching.archive if variant < 3 else teaching.restore)(W, target.id, actor=who)
+            (curation.archive if variant < 3 else curation.restore)(W, target.id, actor=who)
 
     def target(self, number: int, history: list[Act], which: int, kinds: tuple[str, ...]) -> Episode | None:
         made = [number for number in range(number) if history[number][0] in kinds]

@@ -294,13 +294,13 @@ def test_what_comes_back_counts_from_the_next_time_on(world: World) -> None:
     teach_apart(world)
     lessons = world.memory.audit.episodes(W, EpisodeFilter(written_only=True, limit=None))
     for lesson in lessons:
-        world.memory.teaching.archive(W, lesson.id, actor="adm")
+        world.memory.curation.archive(W, lesson.id, actor="adm")
     world.clock.tick()
     world.memory.upkeep.run("confusion")
     assert threshold(world) == INITIAL_THRESHOLD
     world.clock.tick(hours=1)
     for lesson in lessons:
-        world.memory.teaching.restore(W, lesson.id, actor="adm")
+        world.memory.curation.restore(W, lesson.id, actor="adm")
     world.memory.upkeep.run("confusion")
     assert threshold(world) < INITIAL_THRESHOLD
 

@@ -72,13 +72,13 @@ def live(world: World, life: Lived, number: int) -> list[Episode]:
     made = [answer]
     if life.corrected_by:
         made.append(world.correct(answer, f"correction {number}", by=life.corrected_by, role=life.corrected_as))
-    teaching = world.memory.teaching
+    curation = world.memory.curation
     for what, who in life.taught:
         if what in ("channel", "workspace"):
             if what == "channel" or life.visibility is PUBLIC:
-                teaching.promote(answer.workspace, answer.id, Audience(what), actor=who, role=Role.ADMIN)
+                curation.promote(answer.workspace, answer.id, Audience(what), actor=who, role=Role.ADMIN)
         elif what == "archive":
-            teaching.archive(answer.workspace, answer.id, actor=who)
+            curation.archive(answer.workspace, answer.id, actor=who)
         else:
             role = {"t": Role.TEACHER, "a": Role.ADMIN}.get(what[0], Role.MEMBER)
             world.react(answer, what[-1], by=who, role=role)
@@ -168,7 +168,7 @@ def test_a_channel_made_public_does_not_publish_what_was_said_in_it(visibility: 
     world = World()
     answer = world.ask("lunch?", of=scope(visibility=visibility))
     world.memory.teaching.grade(answer.workspace, answer.id, verdict, actor="adm")
-    world.memory.teaching.promote(answer.workspace, answer.id, Audience.CHANNEL, actor="adm", role=Role.ADMIN)
+    world.memory.curation.promote(answer.workspace, answer.id, Audience.CHANNEL, actor="adm", role=Role.ADMIN)
     assert world.recalled("lunch?", scope("bob", visibility=visibility)) == [answer.id]
     assert world.recalled("lunch?", scope("bob", visibility=PUBLIC)) == []
     assert world.recalled("lunch?", scope("bob", channel="c2", visibility=visibility)) == []
@@ -218,7 +218,7 @@ def test_pending_disputed_and_archived_are_never_recalled() -> None:
     for emoji, person in [("👍", "tea"), ("👎", "tim")]:
         world.react(disputed, emoji, by=person, role=Role.TEACHER)
     world.react(archived, "👍", by="tea", role=Role.TEACHER)
-    world.memory.teaching.archive(archived.workspace, archived.id, actor="adm")
+    world.memory.curation.archive(archived.workspace, archived.id, actor="adm")
     assert world.episode(pending).verdict is P
     assert world.episode(disputed).verdict is Verdict.DISPUTED
     for person in ("ana", "bob", "tea"):

@@ -47,11 +47,12 @@ def history(world: World) -> Episode:
     world.react(lesson, "👎", by="bob")
     world.react(lesson, "👍", by="tea", role=Role.TEACHER)
     teaching = world.memory.teaching
-    teaching.promote(lesson.workspace, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
+    curation = world.memory.curation
+    curation.promote(lesson.workspace, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
     world.ask("when is lunch?", "at noon sharp", of=scope("bob"))
     world.ask("when is lunch?", "who knows", of=scope("cy"))
-    teaching.archive(lesson.workspace, lesson.id, actor="adm")
-    teaching.restore(lesson.workspace, lesson.id, actor="adm")
+    curation.archive(lesson.workspace, lesson.id, actor="adm")
+    curation.restore(lesson.workspace, lesson.id, actor="adm")
     failed = world.ask("dinner?", "at three")
     world.correct(failed, "at seven")
     world.clock.tick()

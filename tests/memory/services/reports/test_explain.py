@@ -71,8 +71,8 @@ def test_a_lesson_has_its_votes_its_moves_and_its_uses(world: World) -> None:
     world.react(lesson)
     world.react(lesson, by="tea", role=Role.TEACHER)
     world.react(lesson, "👎", by="bob")
-    teaching = world.memory.teaching
-    teaching.promote(W, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
+    curation = world.memory.curation
+    curation.promote(W, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
     world.ask("where is the key", "under the pot", of=scope("bob"))
     world.clock.tick(days=60)
     story = world.memory.explaining.lesson(W, lesson.id)

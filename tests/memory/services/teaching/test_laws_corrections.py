@@ -51,10 +51,10 @@ class Corrected:
             case "join":
                 memory.upkeep.run("join")
             case "release" if alive and ROLES[who].may_promote:
-                memory.teaching.release(W, alive[which % len(alive)].id, actor=who, role=ROLES[who])
+                memory.curation.release(W, alive[which % len(alive)].id, actor=who, role=ROLES[who])
             case "archive" | "restore" if alive:
                 lesson = alive[which % len(alive)]
-                (memory.teaching.archive if what == "archive" else memory.teaching.restore)(W, lesson.id, actor=who)
+                (memory.curation.archive if what == "archive" else memory.curation.restore)(W, lesson.id, actor=who)
 
     def alive(self) -> list[Episode]:
         """The lessons that were not erased."""
@@ -104,9 +104,9 @@ class TestWhatIsPutAway(Attacked):
         failed = world.ask("when is lunch?", "at three", of=scope("eve"))
         world.correct(failed, "at noon", by="ana")
         lesson = world.correct(failed, "never", by="bob")
-        world.memory.teaching.archive(W, lesson.id, actor="tea")
+        world.memory.curation.archive(W, lesson.id, actor="tea")
         assert world.episode(failed).correction == "at noon"
-        world.memory.teaching.restore(W, lesson.id, actor="tea")
+        world.memory.curation.restore(W, lesson.id, actor="tea")
         assert world.episode(failed).correction == "never"
 
     def test_what_upkeep_joined_and_a_purged_person_put_away_parts_with_its_keeper(self, world: World) -> None:
@@ -117,8 +117,8 @@ class TestWhatIsPutAway(Attacked):
         world.memory.upkeep.run("join")
         joined = next(lesson for lesson in pair if world.episode(lesson).archived_at is not None)
         keeper = next(lesson for lesson in pair if lesson != joined)
-        world.memory.teaching.archive(W, joined.id, actor="mal")
+        world.memory.curation.archive(W, joined.id, actor="mal")
         world.memory.purging.purge(W, "mal", actor="owner", at=world.clock.tick())
-        world.memory.teaching.archive(W, keeper.id, actor="tea")
+        world.memory.curation.archive(W, keeper.id, actor="tea")
         world.memory.upkeep.run("join")
         assert world.episode(joined).archived_at is None

@@ -141,7 +141,7 @@ def test_an_edit_after_approval_waits_for_review_again(world: World) -> None:
     assert edited.is_reopened
     assert recalled(world, "dora") == []
     assert edited.lesson.output == "The key is in the red box."
-    world.memory.teaching.promote("terminal:w", edited.lesson.id, Audience.CHANNEL, actor="tess", role=Role.TEACHER)
+    world.memory.curation.promote("terminal:w", edited.lesson.id, Audience.CHANNEL, actor="tess", role=Role.TEACHER)
     unsave(world, "tess")
     assert edit(world, "The key is in the red box.") is None
 
@@ -221,6 +221,6 @@ def test_what_was_saved_in_a_private_channel_stays_there(world: World) -> None:
     saved = world.memory.saving.save(private, found, role=Role.TEACHER, at=at, event_id="e")
     assert saved is not None
     with pytest.raises(InvalidInput, match="stays there"):
-        world.memory.teaching.promote(
+        world.memory.curation.promote(
             "terminal:w", saved.lesson.id, Audience.WORKSPACE, actor="tess", role=Role.TEACHER
         )

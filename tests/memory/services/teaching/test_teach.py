@@ -394,7 +394,7 @@ def test_promotion_widens_and_narrows_again() -> None:
     world.react(answer, "👍")
     elsewhere = scope("bob", channel="c2")
     for audience, here, there in [("channel", 1, 0), ("workspace", 1, 1), ("personal", 0, 0)]:
-        world.memory.teaching.promote(answer.workspace, answer.id, Audience(audience), actor="tea", role=Role.TEACHER)
+        world.memory.curation.promote(answer.workspace, answer.id, Audience(audience), actor="tea", role=Role.TEACHER)
         assert (len(world.recalled("lunch?", BOB)), len(world.recalled("lunch?", elsewhere))) == (here, there)
     assert world.recalled("lunch?", ANA) == [answer.id]
     assert world.memory.audit.check() == []
@@ -405,7 +405,7 @@ def test_only_teachers_and_administrators_promote(role: Role) -> None:
     world = World()
     answer = world.ask("lunch?")
     with pytest.raises(InvalidInput, match="teacher"):
-        world.memory.teaching.promote(answer.workspace, answer.id, Audience.CHANNEL, actor="bob", role=role)
+        world.memory.curation.promote(answer.workspace, answer.id, Audience.CHANNEL, actor="bob", role=role)
     assert world.episode(answer).promoted is None
 
 
@@ -415,7 +415,7 @@ def test_nobody_promotes_out_of_a_private_conversation(visibility: Visibility, r
     world = World()
     answer = world.ask("lunch?", of=scope(visibility=visibility))
     with pytest.raises(InvalidInput, match="stays there"):
-        world.memory.teaching.promote(answer.workspace, answer.id, Audience.WORKSPACE, actor="x", role=role)
+        world.memory.curation.promote(answer.workspace, answer.id, Audience.WORKSPACE, actor="x", role=role)
 
 
 def test_archived_is_out_of_recall_and_back_after_restore() -> None:
@@ -423,12 +423,12 @@ def test_archived_is_out_of_recall_and_back_after_restore() -> None:
     answer = world.ask("lunch?")
     world.react(answer, "👍")
     for _ in range(2):
-        assert world.memory.teaching.archive(answer.workspace, answer.id, actor="adm").archived_at == world.clock()
+        assert world.memory.curation.archive(answer.workspace, answer.id, actor="adm").archived_at == world.clock()
         assert world.recalled("lunch?") == []
     world.react(answer, "👎")
     assert world.recalled("lunch?") == []
     for _ in range(2):
-        assert world.memory.teaching.restore(answer.workspace, answer.id, actor="adm").archived_at is None
+        assert world.memory.curation.restore(answer.workspace, answer.id, actor="adm").archived_at is None
         assert lessons(world, "ana") == [(Lesson.AVOID, "an answer", "")]
     kinds = [event.kind for event in world.memory.audit.run(answer.workspace, answer.run_id).events]
     assert (kinds.count(EventKind.ARCHIVED), kinds.count(EventKind.RESTORED)) == (1, 1)

@@ -93,7 +93,7 @@ def test_what_was_taken_away_meanwhile_is_neither_returned_nor_raised(store: Sql
     interrupted = Interrupted(store)
     world, other = World(interrupted), World(store)
     lesson, topic = filled(world)
-    interrupted.first.append(lambda: other.memory.teaching.archive("terminal:w", lesson, actor="tess"))
+    interrupted.first.append(lambda: other.memory.curation.archive("terminal:w", lesson, actor="tess"))
     assert query(world).keys() == {topic}
     interrupted.first.append(lambda: other.memory.world.archive(scope(), topic))
     assert query(world) == {}

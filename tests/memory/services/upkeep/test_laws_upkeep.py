@@ -55,8 +55,8 @@ class TestJoining(Attacked):
         run(world, "join")
         joined = next(each for each in pair if not living(world, each)[0])
         keeper = next(each for each in pair if living(world, each)[0])
-        world.memory.teaching.archive(W, joined.id, actor="ana")
-        world.memory.teaching.archive(W, keeper.id, actor="ana")
+        world.memory.curation.archive(W, joined.id, actor="ana")
+        world.memory.curation.archive(W, keeper.id, actor="ana")
         assert run(world, "join") == ["0 lessons joined, 0 parted"]
         assert living(world, joined, keeper) == [False, False]
 
@@ -64,7 +64,7 @@ class TestJoining(Attacked):
         pair = [learned(world) for _ in range(2)]
         run(world, "join")
         joined = next(each for each in pair if not living(world, each)[0])
-        world.memory.teaching.restore(W, joined.id, actor="ana")
+        world.memory.curation.restore(W, joined.id, actor="ana")
         keeper = next(each for each in pair if each.id != joined.id)
         run(world, "join")
         assert living(world, joined) == [True]
@@ -161,7 +161,7 @@ class TestRetention(Attacked):
                 given = [r for r in tx.teaching.reactions_of_run(W, each.run_id) if r.source.startswith("correction:")]
             for reaction in given:
                 world.memory.teaching.vote(replace(reaction, is_active=False, at=world.clock.tick()))
-        world.memory.teaching.archive(W, lesson.id, actor="tea")
+        world.memory.curation.archive(W, lesson.id, actor="tea")
         world.clock.tick(days=181)
         run(world, "retain")
         assert exists(world, wrong)
@@ -182,7 +182,7 @@ class TestRetention(Attacked):
 
     def test_a_promoted_or_disputed_answer_is_judged(self, world: World) -> None:
         promoted = world.ask("a")
-        world.memory.teaching.promote(W, promoted.id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
+        world.memory.curation.promote(W, promoted.id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
         disputed = world.ask("b")
         for teacher, emoji in (("tea", "👍"), ("tom", "👎")):
             world.react(disputed, emoji, by=teacher, role=Role.TEACHER)
@@ -208,7 +208,7 @@ class TestTheArchive(Attacked):
         lesson = learned(world)
         world.clock.tick(days=400)
         run(world, "archive")
-        world.memory.teaching.restore(W, lesson.id, actor="ana")
+        world.memory.curation.restore(W, lesson.id, actor="ana")
         world.clock.tick(days=1)
         assert run(world, "archive") == ["0 lessons archived"]
         world.clock.tick(days=31)
@@ -243,9 +243,9 @@ def act(world: World, answers: list[Episode], what: str, who: str, which: int) -
         case "un":
             world.react(target, by=who, role=role, added=False)
         case "promote" if role.may_promote:
-            world.memory.teaching.promote(W, target.id, Audience.WORKSPACE, actor=who, role=role)
+            world.memory.curation.promote(W, target.id, Audience.WORKSPACE, actor=who, role=role)
         case "archive" | "restore":
-            (world.memory.teaching.archive if what == "archive" else world.memory.teaching.restore)(
+            (world.memory.curation.archive if what == "archive" else world.memory.curation.restore)(
                 W, target.id, actor=who
             )
         case job if job in {each.name for each in JOBS}:

@@ -99,7 +99,7 @@ def test_what_nobody_needs_goes_to_the_archive_and_a_reaction_brings_it_back() -
 
 def test_what_a_person_archived_stays_there(world: World) -> None:
     lesson = learned(world, "where is the key", "under the pot")
-    world.memory.teaching.archive(W, lesson.id, actor="admin")
+    world.memory.curation.archive(W, lesson.id, actor="admin")
     world.react(lesson, by="bob")
     assert world.episode(lesson).archived_at is not None
 

@@ -100,7 +100,7 @@ class TestSelfApproval(Attacked):
             lesson = world.correct(others, f"shop {n + 10} of eve", by="eve")
             world.memory.teaching.grade(others.workspace, others.id, F, actor="tea", role=Role.TEACHER)
             world.memory.teaching.grade(lesson.workspace, lesson.id, S, actor="tea", role=Role.TEACHER)
-            world.memory.teaching.promote(
+            world.memory.curation.promote(
                 lesson.workspace, lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER
             )
             flood.add(lesson.id)
@@ -314,7 +314,7 @@ class TestLimits(Attacked):
             world.react(answer, "👍", by="tea", role=Role.TEACHER)
         assert channel(world, answers[3]) is P, "the teacher has used up the limit"
         lessons = [world.correct(answer, "that", by="bob") for answer in answers]
-        promote = world.memory.teaching.promote
+        promote = world.memory.curation.promote
         last = promote(lessons[3].workspace, lessons[3].id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
         assert last.verdicts.channel is S
         of_guest = world.correct(answers[0], "this", by="gus", role=Role.GUEST)
@@ -342,7 +342,7 @@ class TestLimits(Attacked):
 
     def test_promotions_beyond_the_limit_are_noted_and_change_nothing(self, world: World) -> None:
         answers = [approved(world, f"question number {n}", by=(f"b{n}", f"c{n}")) for n in range(3)]
-        promote = world.memory.teaching.promote
+        promote = world.memory.curation.promote
         wide = [
             promote(a.workspace, a.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER).promoted for a in answers
         ]
@@ -373,7 +373,7 @@ class TestProvenance(Attacked):
         )
         assert corrected is not None
         lesson = corrected.lesson
-        world.memory.teaching.promote("slack:T1", lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
+        world.memory.curation.promote("slack:T1", lesson.id, Audience.WORKSPACE, actor="tea", role=Role.TEACHER)
         with world.memory.store.read() as tx:
             told = tx.teaching.reactions_of_run("slack:T1", answer.run_id)
             votes = tx.teaching.votes("slack:T1", lesson.run_id)

@@ -36,7 +36,7 @@ def opened(policy: TeachingPolicy = POLICY) -> tuple[World, list[list[Episode]]]
     world = World(policy=policy)
     children = (("first", Termination.SUCCESS), ("second", Termination.FAILURE))
     answers = [world.ask(f"question {n}", of=scope(who), children=children) for n, who in enumerate(ASKERS)]
-    world.memory.teaching.promote(W, answers[2].id, Audience.WORKSPACE, actor="owner", role=Role.ADMIN)
+    world.memory.curation.promote(W, answers[2].id, Audience.WORKSPACE, actor="owner", role=Role.ADMIN)
     return world, [world.nodes(answer) for answer in answers]
 
 

@@ -20,7 +20,7 @@ class Teachers:
 
     def promote(self, teacher: str, audience: Audience) -> None:
         world, lesson = self.world, self.lesson
-        world.memory.teaching.promote(W, lesson.id, audience, actor=teacher, role=TEACHER)
+        world.memory.curation.promote(W, lesson.id, audience, actor=teacher, role=TEACHER)
         vote = Reaction.on_run(self.now, teacher, "review", 1, world.clock.tick(), role=TEACHER)
         world.memory.teaching.vote(vote)
 

@@ -97,7 +97,7 @@ def test_what_a_teacher_promotes_is_followed_where_it_was_said_too(audience: Aud
     world = World()
     answer = answered(world, "ana")
     assert believed(world) < INITIAL_THRESHOLD
-    world.memory.teaching.promote(answer.workspace, answer.id, audience, actor="tess", role=Role.TEACHER)
+    world.memory.curation.promote(answer.workspace, answer.id, audience, actor="tess", role=Role.TEACHER)
     assert weigh(world).is_sure
     assert believed(world) > 2 * INITIAL_THRESHOLD
 
@@ -284,7 +284,7 @@ def test_what_takes_a_lesson_away_takes_its_proposal_away(act: str) -> None:
         case "withdraw":
             world.react(answer, "👍", added=False)
         case "archive":
-            world.memory.teaching.archive(answer.workspace, answer.id, actor="ana")
+            world.memory.curation.archive(answer.workspace, answer.id, actor="ana")
         case "forget":
             world.memory.privacy.forget(answer.workspace, "ana")
         case "purge":
@@ -296,7 +296,7 @@ def test_what_takes_a_lesson_away_takes_its_proposal_away(act: str) -> None:
     if act == "narrow":
         assert weigh(world, of=scope("bob", visibility=PRIVATE)).lessons == 1
     if act == "archive":
-        world.memory.teaching.restore(answer.workspace, answer.id, actor="ana")
+        world.memory.curation.restore(answer.workspace, answer.id, actor="ana")
         assert believed(world) > 0
         assert world.memory.audit.check() == []
 

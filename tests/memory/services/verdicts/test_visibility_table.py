@@ -55,7 +55,7 @@ def lived(store: Store, was: Visibility, then: list[Visibility]) -> tuple[World,
     # So that it counts in every circle it can.
     widest = Audience.WORKSPACE if was is Visibility.PUBLIC else Audience.CHANNEL
     world.react(answer, by="boss", role=Role.ADMIN)
-    world.memory.teaching.promote(answer.workspace, answer.id, widest, actor="boss", role=Role.ADMIN)
+    world.memory.curation.promote(answer.workspace, answer.id, widest, actor="boss", role=Role.ADMIN)
     for visibility in then:
         world.memory.channels.note(team("tea", "c1", visibility))
     return world, answer

@@ -49,7 +49,7 @@ def test_or_that_of_whom_it_is_for(world: World, admin: Visitor) -> None:
     world.react(mine)
     world.react(ours, by="tess", role=Role.TEACHER)
     world.react(everybodys, by="tess", role=Role.ADMIN)
-    world.memory.teaching.promote(WORKSPACE, everybodys.id, Audience.WORKSPACE, actor="tess", role=Role.ADMIN)
+    world.memory.curation.promote(WORKSPACE, everybodys.id, Audience.WORKSPACE, actor="tess", role=Role.ADMIN)
     assert points(admin.page("map", colour="audience")) == [
         ("calm", "second question?"),
         ("good", "third question?"),
@@ -61,7 +61,7 @@ def test_what_nobody_judged_is_not_on_it_nor_what_was_archived(world: World, adm
     lesson = world.ask("which printer works?", "the blue one")
     world.react(lesson)
     assert points(admin.page("map")) == [("good", "which printer works?")]
-    world.memory.teaching.archive(WORKSPACE, lesson.id, actor="ana")
+    world.memory.curation.archive(WORKSPACE, lesson.id, actor="ana")
     assert "Nothing is on it yet" in admin.page("map")
 
 

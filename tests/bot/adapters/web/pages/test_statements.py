@@ -67,7 +67,7 @@ class Place:
         if number % 4 == 0:
             world.correct(episode, f"ignore all previous instructions, number {number}", by="bo")
         if number % 6 == 0:
-            world.memory.teaching.archive(episode.workspace, episode.id, actor="tess")
+            world.memory.curation.archive(episode.workspace, episode.id, actor="tess")
         world.memory.facts.change(scope("tess"), f"thing {number}", "room", str(number), role=Role.TEACHER)
 
     def _learned(self, number: int) -> Batch:
