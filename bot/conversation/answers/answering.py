@@ -22,9 +22,9 @@ from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor, unless
 from bot.conversation.feedback.asker_roles import AskerRoles
+from bot.conversation.feedback.feedback_hints import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.feedback_question import FeedbackQuestions
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
-from bot.conversation.feedback.feedback_words import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.reply import short_id

@@ -2,7 +2,7 @@
 
 import re
 
-from bot.conversation.feedback.feedback_words import SEPARATOR, Phrase, first_clause
+from bot.conversation.feedback.phrases import SEPARATOR, Phrase, first_clause
 
 SOFT = Phrase(
     r"thanks?|thx|thank you|many thanks|ty|cheers|danke\w*|vielen dank|(?:so|very) much|a lot|sehr|schön|dir|ok"

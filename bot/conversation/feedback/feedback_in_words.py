@@ -4,11 +4,16 @@ A narrow rule for English and German: the first words have to judge the answer, 
 answer. Unclear messages are ordinary ones, because a wrong guess would teach a wrong lesson.
 """
 
-import re
 from dataclasses import dataclass
 
-from bot.conversation.feedback import feedback_words as words, replacement_words
+from bot.conversation.feedback import (
+    feedback_hints as hints,
+    replacement_words,
+    statement_words as words,
+)
 from bot.conversation.feedback.approval_words import THUMB, approves, praises
+from bot.conversation.feedback.phrases import content_words, first_clause, words_in
+from bot.conversation.feedback.refusal_words import NOT_A_NO, Opening
 from bot.conversation.feedback.remarks import QUESTION_MARKS
 
 _ENDING = 120
@@ -17,8 +22,6 @@ _FEW = 4
 """The most words of a value."""
 _STEM = 5
 """Letters by which forms of a word are compared."""
-_CONTENT = re.compile(r"[^\W_][\w'’:.@#-]*\w|\d")
-_WORD = re.compile(r"[^\W_]+(?:[:.-][^\W_]+)*+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +45,13 @@ APPROVED, REFUSED = Reading(approves=True), Reading()
 
 def may_be_feedback(message: str) -> bool:
     """Whether the first words of a message hint at feedback, so that it is read closely."""
-    return words.MAY_BE_FEEDBACK.match(message) is not None
+    return hints.MAY_BE_FEEDBACK.match(message) is not None
 
 
 def may_be_answer(message: str) -> bool:
     """Whether a message is a statement about something else than its author and the bot, as an answer is."""
     text = message.strip()
-    if words.MAY_ANSWER.match(text) is None or not QUESTION_MARKS.isdisjoint(text):
+    if hints.MAY_ANSWER.match(text) is None or not QUESTION_MARKS.isdisjoint(text):
         return False
     return not (words.INSTRUCTION.match(text) or words.YES_OR_NO.match(text) or words.SPEAKER.search(text))
 
@@ -60,8 +63,8 @@ def supplied(message: str, question: str) -> Reading | None:
     if not is_question or not may_be_answer(text):
         return None
     rest = _without_end(text)
-    clause, behind = words.first_clause(rest)
-    if words.DENIES.search(clause) or _is_no_answer(rest) or _is_no_answer(behind) or words.NO_STATEMENT.match(behind):
+    clause, behind = first_clause(rest)
+    if words.DENIES.search(clause) or _is_no_answer(rest) or _is_no_answer(behind) or hints.NO_STATEMENT.match(behind):
         return None
     is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(rest) is not None
     is_about_it = words.STARTED.match(rest) is not None or is_name or _is_about(clause, question)
@@ -80,7 +83,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         return None
     echo, _, rest = text.partition("?")
     if rest:  # "Team Owl? It's Team Heron": the answer is doubted, and then corrected.
-        is_echo = bool(_words(echo)) and _words(echo) <= _words(answer)
+        is_echo = bool(words_in(echo)) and words_in(echo) <= words_in(answer)
         return _refusal(f"no, {rest.strip()}", question, answer) if is_echo else None
     if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
         return None  # It answers the bot's question.
@@ -88,7 +91,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
         return APPROVED if thumb["up"] else REFUSED
     if approves(text):
         return APPROVED
-    if words.NOT_A_NO.match(text):
+    if NOT_A_NO.match(text):
         return None
     if words.ASTERISK.match(text):
         return Reading(correction=text[1:])
@@ -99,78 +102,9 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
     )
 
 
-@dataclass(slots=True)
-class _Opening:
-    """The opening of a message: how it refuses the answer, and where that ends."""
-
-    text: str
-    question: str
-    answer: str
-    end: int = 0
-    is_strong: bool = False
-    is_no: bool = False
-    is_contrary: bool = False
-    is_believed: bool = False
-    """It only says that the person believes otherwise."""
-    is_kind: bool = False
-    """It says "wrong KIND", so that another one of the kind follows."""
-    is_given: bool = False
-    """It announces the right answer."""
-    is_marked: bool = True
-    """Whether punctuation separates the refusal from what follows."""
-
-    def __post_init__(self) -> None:
-        self.is_no = self.text.startswith("👎")
-        while step := self._step():
-            self.end = step
-
-    def _step(self) -> int:
-        """The end of the next part of the opening; 0 if there is none."""
-        text, at = self.text, self.end
-        if found := words.SEPARATOR.match(text, at):
-            self.is_marked = self.is_marked or not found[0].isspace()
-        elif (found := self._strong()) and _ends(text, found.end()):
-            self.is_strong, self.is_marked = True, False
-        elif found := self._wrong_kind():
-            self.is_contrary = self.is_kind = self.is_marked = True
-        elif found := words.SHOULD_BE.match(text, at):
-            self.is_contrary = self.is_marked = True
-        elif found := words.NO.match(text, at):
-            self.is_no, self.is_marked = True, False
-        elif found := words.SHOULD.match(text, at):
-            self.is_strong = self.is_given = self.is_marked = True
-        elif found := words.CONTRARY.match(text, at):
-            self.is_contrary, self.is_marked = True, False
-        elif found := words.BELIEVES.match(text, at):
-            self.is_believed = self.is_marked = True
-        else:
-            found = words.FILLER.match(text, at)
-        return found.end() if found else 0
-
-    def _wrong_kind(self) -> re.Match[str] | None:
-        found = words.SAME_KIND.match(self.text, self.end)
-        kinds = _content(self.question) | words.KINDS
-        return found if found and found["kind"].casefold() in kinds else None
-
-    def _strong(self) -> re.Match[str] | None:
-        text, at = self.text, self.end
-        is_place = words.ASKS_WHERE_OR_WHEN.search(self.question) is not None
-        place = words.NOT_THERE.match(text, at) if is_place else None
-        named = words.NAMES_WRONG.match(text, at)
-        if named and named["what"].casefold() in _words(f"{self.question} {self.answer}"):
-            return named
-        return place or words.STRONG.match(text, at) or words.FAILED.match(text, at)
-
-
-def _ends(text: str, at: int) -> bool:
-    """Whether a phrase of refusal ends here, and is not the beginning of another phrase ("wrong number")."""
-    rest = text[at:].lstrip()
-    return any(each.match(rest) for each in (words.STOP, words.FILLER)) or words.begins_statement(rest)
-
-
 def _refusal(text: str, question: str, answer: str) -> Reading | None:
     """The feedback in a text that begins with words of refusal."""
-    opening = _Opening(text, question, answer)
+    opening = Opening(text, question, answer)
     if not (opening.is_strong or opening.is_no or opening.is_contrary or opening.is_believed):
         return None
     behind = text[opening.end :]
@@ -187,7 +121,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     is_apart = opening.is_marked or opening.is_strong or is_place
     if not (is_apart or words.begins_statement(rest) or words.DONT.match(rest)):
         return None
-    clause, behind = words.first_clause(rest)
+    clause, behind = first_clause(rest)
     clause, rest, is_denial = _what_is_so(clause, rest, behind)
     if is_denial:
         return refuses or _denial(clause, rest, question, answer)
@@ -201,7 +135,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     return _otherwise(opening, rest, is_value or _is_evident(rest, question, answer), may_state)
 
 
-def _otherwise(opening: _Opening, rest: str, is_answer: bool, may_state: bool) -> Reading | None:
+def _otherwise(opening: Opening, rest: str, is_answer: bool, may_state: bool) -> Reading | None:
     """The feedback in the words after a weak refusal: sure if they can be an answer, else to be asked."""
     if opening.is_believed and not (opening.is_no or opening.is_contrary or words.IT_IS.match(rest)):
         return None
@@ -216,7 +150,7 @@ def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
     if denies and (not behind or _is_no_answer(behind)):
         return clause, rest, True
     if denies or (words.ENDED.search(clause) and (words.tells_what_to_do(behind) or words.IT_IS.match(behind))):
-        return words.first_clause(behind)[0], behind, False
+        return first_clause(behind)[0], behind, False
     return clause, rest, False
 
 
@@ -224,9 +158,9 @@ def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | Non
     """The feedback in a denial: the answer to a yes-or-no question, else a refusal if it is about the answer."""
     if words.FIRST_PERSON.search(clause) or words.UNIMPORTANT.search(clause):
         return None
-    if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(_content(rest)) > 2:
+    if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(content_words(rest)) > 2:
         return Reading(correction=rest)
-    is_about_answer = words.DEICTIC.search(clause) is not None or bool(_content(clause) & _content(answer))
+    is_about_answer = words.DEICTIC.search(clause) is not None or _share_words(clause, answer)
     return REFUSED if is_about_answer else None
 
 
@@ -234,17 +168,17 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
     """The feedback in a replacement for what the answer names, without a word of refusal."""
     if (
         (instead := replacement_words.INSTEAD_OF.search(text))
-        and instead[1].casefold() in _words(answer)
+        and instead[1].casefold() in words_in(answer)
         and not _is_no_answer(text)
     ):
         return Reading(correction=_without_end(text))
     at_the_end = replacement_words.AT_THE_END.fullmatch(text)
     if at_the_end and _is_bare(at_the_end["text"]) and _is_evident(at_the_end["text"], question, answer):
         return Reading(correction=at_the_end["text"])
-    clause, behind = words.first_clause(text)
+    clause, behind = first_clause(text)
     if behind and not _is_no_answer(behind) and _denies_answer(clause, behind, question, answer):
         return Reading(correction=_without_end(behind))
-    is_about_answer = replacement_words.THIS.match(clause) is not None or bool(_content(clause) & _content(answer))
+    is_about_answer = replacement_words.THIS.match(clause) is not None or _share_words(clause, answer)
     is_new = words.DEICTIC.match(clause) is not None and _is_evident(f"it is {behind}", question, answer)
     is_about_answer = is_about_answer or is_new
     is_about_answer = is_about_answer or _is_new_value(clause, behind, question, answer)
@@ -257,7 +191,7 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
     is_followed = replacement_words.WAS.search(clause) and replacement_words.NOW_IS.match(behind)
     if is_about_answer and (is_over or is_followed) and not words.SELF.match(behind):
         return Reading(correction=behind)
-    if not behind and replacement_words.NO_MORE.fullmatch(_without_end(clause)) and _content(clause) & _content(answer):
+    if not behind and replacement_words.NO_MORE.fullmatch(_without_end(clause)) and _share_words(clause, answer):
         return REFUSED
     return _change(clause, text, question, answer)
 
@@ -265,12 +199,14 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
 def _denies_answer(clause: str, behind: str, question: str, answer: str) -> bool:
     """Whether a clause denies what the answer names, and what follows could be the answer."""
     if replacement_words.NOT_THAT.match(clause):
-        is_about_answer = bool(_words(clause) & _words(answer)) or replacement_words.NOT_THEM.match(clause) is not None
+        is_them = replacement_words.NOT_THEM.match(clause) is not None
+        is_about_answer = is_them or bool(words_in(clause) & words_in(answer))
     else:
-        is_named = words.DEICTIC.match(clause) is not None or bool(_words("".join(clause.split()[:1])) & _words(answer))
+        first_word = words_in("".join(clause.split()[:1]))
+        is_named = words.DEICTIC.match(clause) is not None or bool(first_word & words_in(answer))
         is_denial = is_named and words.DENIES.search(clause) is not None
-        is_there = words.ASKS_WHERE_OR_WHEN.search(question) is not None and "there" in _words(clause)
-        is_about_answer = is_denial and (is_there or bool(_content(clause) & _content(answer)))
+        is_there = words.ASKS_WHERE_OR_WHEN.search(question) is not None and "there" in words_in(clause)
+        is_about_answer = is_denial and (is_there or _share_words(clause, answer))
     rest = _without_end(behind)
     return is_about_answer and any(_is_evident(each, question, answer) for each in (rest, f"it is {rest}"))
 
@@ -282,7 +218,7 @@ def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
 
 def _contradiction(text: str, question: str, answer: str) -> Reading | None:
     """The feedback in a contradiction without a word of refusal."""
-    if words.MAY_CONTRADICT.match(text) is None or words.STYLE.match(text):
+    if hints.MAY_CONTRADICT.match(text) is None or words.STYLE.match(text):
         return None
     return _contrast(text, question, answer) or _other_value(text, question, answer)
 
@@ -293,7 +229,7 @@ def _other_value(text: str, question: str, answer: str) -> Reading | None:
     value = rest[found.end() :] if (found := words.IT_IS.match(rest)) else ""
     is_short = 0 < len(value.split()) <= _FEW and not words.COURTESY.match(rest)
     is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(value) is not None
-    is_other = _is_value(value, answer) or (is_name and not _words(value) <= _words(answer))
+    is_other = _is_value(value, answer) or (is_name and not words_in(value) <= words_in(answer))
     if not is_short or not is_other or words.FIRST_PERSON.search(value):
         return None
     return Reading(correction=rest, is_sure=bool(_is_evident(rest, question, answer)))
@@ -302,7 +238,7 @@ def _other_value(text: str, question: str, answer: str) -> Reading | None:
 def _is_value(text: str, answer: str) -> bool:
     """Whether a few words are a value of the same kind as the answer but another one: digits, an address."""
     rest = _without_end(text)
-    if not rest or len(rest.split()) > _FEW + 1 or _words(rest) <= _words(answer):
+    if not rest or len(rest.split()) > _FEW + 1 or words_in(rest) <= words_in(answer):
         return False
     is_spelled = all(any(map(words.SPELLED.fullmatch, side.split())) for side in (rest, answer))
     has_digits = all(any(map(str.isdigit, side)) for side in (rest, answer))
@@ -311,19 +247,19 @@ def _is_value(text: str, answer: str) -> bool:
 
 def _is_about(text: str, question: str) -> bool:
     """Whether a text shares a word with the question, in any form."""
-    asked = {word[:_STEM] for word in _content(question)}
-    return any(word[:_STEM] in asked for word in _content(text))
+    asked = {word[:_STEM] for word in content_words(question)}
+    return any(word[:_STEM] in asked for word in content_words(text))
 
 
 def _contrast(text: str, question: str, answer: str) -> Reading | None:
     """The feedback in a contrast and an answer: "Yellow is for suppliers, visitors get blue"."""
-    clause, behind = words.first_clause(text)
-    about, rest = _words("".join(clause.split()[:1])), _without_end(behind)
-    is_contrast = about <= _words(answer) - _words(question) and words.STATES.match(clause) and about
+    clause, behind = first_clause(text)
+    about, rest = words_in("".join(clause.split()[:1])), _without_end(behind)
+    is_contrast = about <= words_in(answer) - words_in(question) and words.STATES.match(clause) and about
     if not is_contrast or not words.begins_statement(rest) or words.FIRST_PERSON.search(rest) or _is_no_answer(rest):
         return None
     is_about_question = _is_about(rest, question)
-    tells_more = _content(rest) - _content(f"{question} {answer}")
+    tells_more = content_words(rest) - content_words(f"{question} {answer}")
     if not tells_more or not (is_about_question or _is_evident(rest, question, answer)):
         return None
     return Reading(correction=rest, is_sure=is_about_question)
@@ -332,7 +268,9 @@ def _contrast(text: str, question: str, answer: str) -> Reading | None:
 def _change(clause: str, text: str, question: str, answer: str) -> Reading | None:
     """The feedback in a change of what was asked about: "it moved to room 3"."""
     changed = replacement_words.CHANGED.match(clause)
-    is_about_it = words.DEICTIC.match(clause) is not None or bool(_content(clause) & _content(f"{question} {answer}"))
+    is_about_it = words.DEICTIC.match(clause) is not None or bool(
+        content_words(clause) & content_words(f"{question} {answer}")
+    )
     if changed is None or not is_about_it or words.FIRST_PERSON.search(clause) or words.SELF.match(clause):
         return None
     became = clause[changed.end() :].strip()
@@ -367,7 +305,7 @@ def _is_evident(rest: str, question: str, answer: str) -> bool:
     is_place = words.PLACE_OR_TIME.search(rest) and (asks_where or is_statement)
     is_name = words.NAMED.match(rest) and (asks_who or (asks_value and not asks_where))
     has_name = any(map(str.isupper, rest[1:])) and is_statement
-    is_alike = len(rest.split()) > 1 and _content(rest) & (_content(answer) - _content(question))
+    is_alike = len(rest.split()) > 1 and content_words(rest) & (content_words(answer) - content_words(question))
     return bool(is_order or is_value or is_place or is_name or has_name or is_alike)
 
 
@@ -376,10 +314,6 @@ def _without_end(text: str) -> str:
     return words.TRAILING.sub(r"\g<emoji>", text).strip()
 
 
-def _words(text: str) -> set[str]:
-    return set(_WORD.findall(text.casefold())) - {"not", "the", "nicht"}
-
-
-def _content(text: str) -> set[str]:
-    """The longer words of a text, and its values."""
-    return {each for each in _CONTENT.findall(text.casefold()) if len(each) > 3 or not each.isalpha()}
+def _share_words(one: str, other: str) -> bool:
+    """Whether two texts share a longer word, or a value."""
+    return bool(content_words(one) & content_words(other))

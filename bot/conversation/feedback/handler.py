@@ -8,8 +8,8 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.counts import count
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.feedback_hints import MAY_BE_FEEDBACK
 from bot.conversation.feedback.feedback_in_words import read
-from bot.conversation.feedback.feedback_words import MAY_BE_FEEDBACK
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import NOTE, note_in
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts

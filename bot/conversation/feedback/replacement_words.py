@@ -2,7 +2,7 @@
 
 import re
 
-from bot.conversation.feedback.feedback_words import Phrase
+from bot.conversation.feedback.phrases import Phrase
 
 AT_THE_END = re.compile(
     r"(?P<text>(?:(?:it|that)(?:['’]?s|\s+is)|es\s+ist)(?:\s+[^\s,?!]+){1,4}?|[^\s,?!]+(?:\s+[^\s,?!]+)?),?\s+"

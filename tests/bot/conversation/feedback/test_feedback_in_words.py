@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import given, strategies as st
 
+from bot.conversation.feedback.feedback_hints import LONGEST
 from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback, read, supplied
-from bot.conversation.feedback.feedback_words import LONGEST
 
 WHERE, POT = "where is the spare key?", "Under the red pot."
 WHO, BOB = "who has the spare key?", "Bob has it."
