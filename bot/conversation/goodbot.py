@@ -13,8 +13,8 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
 from bot.conversation.answers.changes import ChangeHandler
+from bot.conversation.answers.choice_handler import ChoiceHandler
 from bot.conversation.answers.choices_in_words import LONGEST, ChoicesInWords
-from bot.conversation.answers.choosing import ChoiceHandler, chosen_by_thumb, not_chosen, reply_to_choice
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.answers.recovery import Recovery
 from bot.conversation.commands.forget_messages import need_questions
@@ -32,7 +32,7 @@ from bot.conversation.notices.digest import Digest
 from bot.conversation.notices.welcome import Welcomer
 from bot.conversation.notifications import notice, notify, try_to_notify
 from bot.conversation.reply import CHOOSE, short_id
-from bot.errors import MessengerError, NotPermitted
+from bot.errors import MessengerError
 from bot.model import (
     Address,
     BotInvited,
@@ -92,9 +92,9 @@ class Goodbot:
         self._new_id = new_id
         self.conversations = Conversations(self._answer)
         self.recovery = Recovery(memory, executor, self.conversations, answering)
-        self._choices = ChoiceHandler(memory, executor)
         self._choices_in_words = ChoicesInWords(memory, executor, answering.in_words)
         self._feedback = FeedbackHandler(memory, executor, emoji, answering.actions, answering.in_words)
+        self._choices = ChoiceHandler(memory, executor, self.conversations, answering.questions, self._feedback)
         self._mute_emoji = frozenset(map(normalised_emoji, mute_emoji))
         self._listener = Listener(memory, executor, self.conversations, mode)
         self._commands = Commands(
@@ -112,7 +112,7 @@ class Goodbot:
         self._saver = SaveHandler(memory, executor, save_emoji)
         edited = EditedFeedback(memory, executor, answering.in_words, self._feedback)
         self._changes = ChangeHandler(
-            memory, executor, self.conversations, answering, self._saver, self._feedback, edited
+            memory, executor, self.conversations, answering, self._saver, self._choices, edited
         )
         self._welcomer = Welcomer(memory, executor, is_on=welcomes)
 
@@ -183,7 +183,7 @@ class Goodbot:
             case PersonCommand(name="remember"):
                 await self._saver.remember(messenger, event)
             case PersonCommand(name=name):
-                await (self._on_choice if name == CHOOSE else self._on_command)(messenger, event)
+                await (self._choices.choose if name == CHOOSE else self._on_command)(messenger, event)
             case PersonRateLimited():
                 await notify(messenger, event, rate_limited(event.rest))
 
@@ -238,7 +238,9 @@ class Goodbot:
             return
         is_short = len(text) <= LONGEST and "?" not in text
         if is_short and (choice := await self._choices_in_words.read(event, text, messenger.how_to_type)):
-            await (notify(messenger, event, choice) if isinstance(choice, str) else self._on_choice(messenger, choice))
+            await (
+                notify(messenger, event, choice) if isinstance(choice, str) else self._choices.choose(messenger, choice)
+            )
             return
         incoming = Incoming(
             scope=scope,
@@ -353,42 +355,9 @@ class Goodbot:
         await self._decisions.tell(messenger, event.scope.workspace, reply.decided_for)
 
     async def _on_vote(self, messenger: Messenger, event: PersonReaction) -> None:
-        """Store a vote. The asker's 👍 on a question that offers one thing chooses it, as long as it stays."""
         result = await self._feedback.on_reaction(messenger, event)
-        choice = chosen_by_thumb(event, result) if result is not None else None
-        if choice is not None and result is not None and result.value > 0:
-            await self._on_choice(messenger, choice)
-        elif choice is not None:
-            await self._changes.take_choice_back(messenger, event)
-
-    async def _on_choice(self, messenger: Messenger, event: PersonCommand) -> None:
-        """Answer the asker's choice; confirm anybody else's."""
-        chosen = await self._choices.choose(event)
-        if chosen is None:
-            await self._on_feedback_decision(messenger, event)
-            return
-        if chosen.message is not None:
-            self.conversations.enqueue(messenger, chosen.message)
-        elif reply := reply_to_choice(chosen, messenger.how_to_type):
-            await notify(messenger, event, reply)
-        for run_id in chosen.changed_runs:
-            await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
-
-    async def _on_feedback_decision(self, messenger: Messenger, event: PersonCommand) -> None:
-        """Handle the author's answer to the question whether their message was feedback."""
-        settled = await self._answering.questions.choose(event, messenger.how_to_type)
-        if settled is None:
-            await notify(messenger, event, not_chosen(event.argument))
-            return
-        if settled.text:
-            try:
-                await messenger.post(replace(notice(event.scope, settled.text), choices=settled.choices))
-            except NotPermitted:  # its buttons would be in a direct message, which the person does not accept
-                await notify(messenger, event, settled.text)
-        if settled.message is not None:
-            self.conversations.enqueue(messenger, settled.message)
-        if settled.changed_run:
-            await self._feedback.refresh_mark(messenger, event.scope.workspace, settled.changed_run)
+        if result is not None:
+            await self._choices.on_thumb(messenger, event, result)
 
     async def _tell_news(self, messenger: Messenger, event: PersonEvent) -> None:
         """Tell a person once that lessons of theirs need a new question."""

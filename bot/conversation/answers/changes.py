@@ -4,14 +4,13 @@ from dataclasses import dataclass
 
 from bot.conversation import messages
 from bot.conversation.answers.answering import Answering
-from bot.conversation.answers.choosing import choice_event
+from bot.conversation.answers.choice_handler import ChoiceHandler
 from bot.conversation.answers.conversations import Conversations, full_text
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.edited_feedback import EditedFeedback
-from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.saving import SaveHandler
 from bot.conversation.notifications import notify
-from bot.model import PersonDeletion, PersonEdit, PersonReaction, PersonRetry
+from bot.model import PersonDeletion, PersonEdit, PersonRetry
 from bot.ports import Messenger
 from memory.errors import NotFound
 from memory.services import Memory
@@ -26,7 +25,7 @@ class ChangeHandler:
     _conversations: Conversations
     _answering: Answering
     _saver: SaveHandler
-    _feedback: FeedbackHandler
+    _choices: ChoiceHandler
     _edited: EditedFeedback
 
     async def on_edit(self, messenger: Messenger, event: PersonEdit) -> None:
@@ -77,15 +76,7 @@ class ChangeHandler:
         # After the retraction: a stopped run commits what it has, which must not answer a question that counts.
         self._conversations.stop_message(event.scope, event.message_id)
         await self._saver.on_deletion(event)
-        await self.take_choice_back(messenger, event)
-
-    async def take_choice_back(self, messenger: Messenger, event: PersonDeletion | PersonReaction) -> None:
-        """Take back the choice that a message made, or a thumb on it."""
-        workspace, choice = event.scope.workspace, choice_event(event.scope, event.message_id)
-        changed = await self._executor(self._memory.asking.take_back, workspace, choice, event.at)
-        self._conversations.stop_event((workspace, choice))
-        if changed:
-            await self._feedback.refresh_mark(messenger, workspace, changed)
+        await self._choices.take_back(messenger, event)
 
     async def on_retry(self, messenger: Messenger, event: PersonRetry) -> None:
         """Ask the same question again, as a message of its own."""

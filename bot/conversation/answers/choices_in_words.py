@@ -3,8 +3,9 @@
 import re
 from collections.abc import Sequence
 
+from bot.conversation.answers.choice_handler import choice_event
+from bot.conversation.answers.choice_messages import NOTHING_TO_CHOOSE
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
-from bot.conversation.answers.choosing import NOTHING_TO_CHOOSE, choice_event
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_question import NO_LABEL, YES_LABEL
 from bot.conversation.feedback.in_words_handler import InWordsHandler

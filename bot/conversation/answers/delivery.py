@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import TypeAlias
 
 from bot.conversation import messages
-from bot.conversation.answers.choosing import option_choices
+from bot.conversation.answers.choice_messages import option_choices
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_question import FeedbackQuestions

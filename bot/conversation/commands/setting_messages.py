@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 
-from bot.conversation.answers.choosing import GRANTS
+from bot.conversation.answers.choice_messages import GRANTS
 from bot.conversation.counts import count
 from bot.conversation.messages import HowToType
 from memory.model import ChatSetting, SettingChange, StandingPermission

@@ -1,6 +1,6 @@
 """The text of `why` for an answer: its evidence, its lessons with their numbers, its steps and its votes."""
 
-from bot.conversation.answers.choosing import GRANTS
+from bot.conversation.answers.choice_messages import GRANTS
 from bot.conversation.counts import cost_text, counts
 from bot.conversation.explanations.evidence_explanation import explain_evidence
 from bot.conversation.explanations.lesson_explanation import message_author, votes_text

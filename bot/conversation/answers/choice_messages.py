@@ -1,15 +1,13 @@
-"""Handles the choice of an option of the bot's question ("Did you mean ...?")."""
+"""The options of the bot's question ("Did you mean ...?") as buttons, and its replies to choices of them."""
 
 from collections.abc import Sequence
 
-from bot.conversation.executor import Executor
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOICE, CHOOSE, NO, NONE
-from bot.model import Choice, PersonCommand, PersonReaction
-from memory.errors import NotFound
-from memory.model import Grant, Option, Scope, offers_of
+from bot.model import Choice
+from memory.model import Grant, Option
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Chosen, Memory, VoteResult
+from memory.services import Chosen
 
 NONE_OF_THESE = "None of these"
 DO_IT = "Do it"
@@ -55,63 +53,6 @@ def _approval_choices(run_id: str, options: Sequence[Option]) -> tuple[Choice, .
         buttons += [(DO_IT_FOR_A_WHILE, f"1 {Grant.SHORT.value}"), (DO_IT_ALWAYS, f"1 {Grant.ALWAYS.value}")]
     buttons.append((DO_NOT, NO))
     return tuple(Choice(label=label, command=CHOOSE, argument=f"{run_id} {which}") for label, which in buttons)
-
-
-class ChoiceHandler:
-    """Finds the question of a choice, and stores the choice."""
-
-    def __init__(self, memory: Memory, executor: Executor) -> None:
-        self._memory = memory
-        self._executor = executor
-
-    async def choose(self, event: PersonCommand) -> Chosen | None:
-        """Store a choice. None if the question does not exist, is gone, or may not be seen by this person."""
-        found = CHOICE.fullmatch(event.argument.strip())
-        if found is None:
-            return None
-        grant = Grant(found["grant"].lower()) if found["grant"] else Grant.ONCE
-        return await self._executor(self._choose, event, found["run"], found["which"].lower(), grant)
-
-    def _choose(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> Chosen | None:
-        run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)
-        try:
-            return self._memory.asking.choose(
-                event.scope,
-                run_id or "",
-                None if which in (NONE, NO) else int(which),
-                role=event.role,
-                at=event.at,
-                event_id=event.event_id,
-                grant=grant,
-            )
-        except NotFound:
-            return None
-
-
-def choice_event(scope: Scope, message_id: str) -> str:
-    """The event id of the choice that a message makes, or a thumb on it; taken back if that is removed."""
-    return f"choice/{scope.channel}/{message_id}"
-
-
-def chosen_by_thumb(event: PersonReaction, result: VoteResult) -> PersonCommand | None:
-    """The choice that the asker's vote on a question with a single option makes, or takes back.
-
-    None for any other vote. A tool with effects is allowed by its button or a command only.
-    """
-    root = result.root
-    if root is None or not result.is_new_opinion or root.person != event.scope.person:
-        return None
-    offers = offers_of([root, *result.parts])
-    if len(offers) != 1 or offers[0].option.is_approval:
-        return None
-    return PersonCommand(
-        event_id=choice_event(event.scope, event.message_id),
-        scope=event.scope,
-        at=event.at,
-        role=event.role,
-        name=CHOOSE,
-        argument=f"{root.run_id} 1",
-    )
 
 
 def not_chosen(argument: str) -> str:

@@ -7,7 +7,7 @@ from datetime import timedelta
 import pytest
 
 from bot.agent.tools.registry import Tool, ToolContext
-from bot.conversation.answers.choosing import reply_to_choice
+from bot.conversation.answers.choice_messages import reply_to_choice
 from memory.model import ASK, Episode, Incoming, Option, Reaction, Role, Scope, Verdict
 from memory.model.evidence import INITIAL_THRESHOLD, ActionText
 from memory.ports import EpisodeFilter
