@@ -111,6 +111,7 @@ async def test_a_teacher_makes_a_channel_one_where_it_always_answers(server: Dis
     async with discord_bot(server, tmp_path, reads="everything", teachers=(teacher.id,)) as bot:
         general = bot.session.general
         server.says(bot.session.ana, general, SUM)
+        await bot.settled()
         bot.session.asks("mode always", person=teacher)
         await bot.settled()
         server.says(bot.session.ana, general, SUM)
