@@ -33,8 +33,20 @@ _GIVEN = re.compile(
     re.IGNORECASE,
 )
 """`password: swordfish`: any word after the sign is a secret, except those in `_WORDS`."""
+_QUOTED = re.compile(
+    rf"(?<![^\W_])(?:{_NAME})[\"'`]?{_IS}(?:\"(?P<double>[^\"\n]{{4,200}})\"|'(?P<single>[^'\n]{{4,200}})'"
+    r"|`(?P<code>[^`\n]{4,200})`|“(?P<curved>[^”\n]{4,200})”)",
+    re.IGNORECASE,
+)
+"""`the password is "swordfish"`: what is quoted is a secret as it stands, except what begins with `_WORDS`."""
+_PHRASE = re.compile(
+    r"(?<![^\W_])(?:(?:pass|seed|recovery|mnemonic)[ -]?phrase|mnemonic)"
+    r"(?P<sign>\s*+[:=：]\s*+|\s++(?:is|was)\s++)(?P<secret>(?:[^\W\d_]++[ -]){3,23}[^\W\d_]++)(?![\w'’])",
+    re.IGNORECASE,
+)
+"""`the passphrase is correct horse battery staple`: four words up to 24, as generators make them."""
 _NAME_PARTS = (
-    "pass", "pwd", "secret", "credent", "token", "pat",
+    "pass", "pwd", "secret", "credent", "token", "pat", "phrase", "mnemonic",
     "kennwort", "contrase", "senha", "пароль", "密码", "密碼", "パスワード",
 )  # fmt: skip
 """Each name of a secret that is no key contains one of these in lower case, to skip texts without any."""
@@ -48,6 +60,13 @@ _WORDS = re.compile(
     r"|reset|forgot|forgotten|redacted|hidden|example|placeholder)\b",
     re.IGNORECASE,
 )
+_OF_A_SENTENCE = re.compile(
+    r"\b(?:a|an|the|and|or|not|no|only|always|never|still|now|also|very|too|so|than|as|if|because|in|on|at|of|to|for|by"
+    r"|with|from|under|behind|per|is|are|was|were|be|been|has|have|had|can|will|must|should|may|my|our|your|his|her"
+    r"|their|its|it|i|we|you|they|he|she|this|that|these|which|who|what|when|where|why|how)\b",
+    re.IGNORECASE,
+)
+"""Words that a sentence about a passphrase has ("the passphrase is known to the team"), and a passphrase has not."""
 _PLACES = re.compile(
     r"(?:(?:room|desk|office|floor|drawer|cabinet|shelf|page|raum|zimmer|büro|schublade|seite)\s++\d{1,4}[a-z]?"
     r"(?![^\s.,;:!?)])|(?:under|behind|inside|beside|next|taped|printed|written|unter|hinter|neben)"
@@ -224,6 +243,8 @@ def _known_forms(text: str) -> list[Secret]:
     is_key = "key" in folded and (not text.isascii() or any(map(has, _KEY_OF)))
     is_named = is_key or any(map(has, _NAME_PARTS))
     is_given = is_named and any(map(has, ":=："))
+    if is_named:
+        found += _quoted_or_phrases(text)
     for pattern, is_secret in ((_ASSIGNED, _looks_secret), (_GIVEN, _is_no_word))[: is_named + is_given]:
         for match in pattern.finditer(text):
             value = match["secret"].rstrip(".,;:!?)]}>")
@@ -236,6 +257,21 @@ def _known_forms(text: str) -> list[Secret]:
             ):
                 found.append(Secret(start=start, end=start + len(value), kind="password"))
     return found
+
+
+def _quoted_or_phrases(text: str) -> list[Secret]:
+    """Secrets of several words: in quotation marks, and passphrases."""
+    spans = [match.span(match.lastgroup or 0) for match in _QUOTED.finditer(text)]
+    spans += [
+        match.span("secret")
+        for match in _PHRASE.finditer(text)
+        if not _OF_A_SENTENCE.search(text, *match.span("secret"))
+    ]
+    return [
+        Secret(start=start, end=end, kind="password")
+        for start, end in spans
+        if not _PLACEHOLDER.match(text, start) and not _WORDS.match(text, start) and not _PLACES.match(text, start)
+    ]
 
 
 def _is_no_word(value: str) -> bool:

@@ -113,6 +113,44 @@ def test_a_secret_that_begins_like_a_place_is_found(said: str) -> None:
     assert said.split()[0].rstrip(",") not in Redactor(FormatFinder()).text(text)
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the passphrase is correct horse battery staple",
+        "The backup's pass phrase: correct horse battery staple, and the user is ana",
+        "recovery phrase = correct-horse-battery-staple-robin-lamp",
+        'the wifi password is "correct horse staple"',
+        "password: `correct horse staple`",
+        "our passcode is “horse staple”",
+        """{"password": "correct horse", "user": "ana"}""",
+        "mnemonic: correct horse battery staple robin lamp river stone window paper orange tiger",
+    ],
+)
+def test_a_secret_of_several_words_is_found_as_a_whole(said: str) -> None:
+    redacted = Redactor(FormatFinder()).text(said)
+    assert "[redacted: password]" in redacted
+    assert not {"correct", "horse", "battery", "staple", "lamp", "tiger"} & set(redacted.replace("-", " ").split())
+    assert ("ana" in said) is ("ana" in redacted)
+    assert Redactor(FormatFinder()).text(redacted) == redacted
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "the passphrase is known to the whole team",
+        "a passphrase is long but easy to remember",
+        "the passphrase is kept by Ana and Ben",
+        'the token is "expired" again',
+        'the password is "<your password>"',
+        "the recovery phrase is twelve words",
+        "the passphrase was changed yesterday",
+        'password: "under the router"',
+    ],
+)
+def test_a_sentence_about_a_secret_of_several_words_is_none(said: str) -> None:
+    assert Redactor(FormatFinder()).text(said) == said
+
+
 @given(st.data())
 def test_a_kind_is_looked_for_wherever_its_patterns_find_anything(data: st.DataObject) -> None:
     number = data.draw(st.sampled_from(range(len(secrets._detectors()))))
