@@ -9,6 +9,7 @@ from bot.adapters.private_reply import no_reply, reply_to as reply_to_person
 from bot.conversation.feedback.feedback_in_words import read
 from bot.conversation.feedback.note_in_words import note_in
 from bot.conversation.feedback.parts import PART
+from bot.conversation.reply import NUMBERS
 from bot.model import Address, PersonCommand, PersonCorrection, PersonTeaching
 from memory.model import Role, Scope
 
@@ -33,7 +34,7 @@ _PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
 
 _ARGUMENTS = {
     "help": "",
-    "why": "",
+    "why": rf"(?:{NUMBERS})?",
     "parts": "",
     "memory": rf"(?:{_PAGE}|(?:topics|archived)(?: {_PAGE})?|drop (?:language|length|emoji|layout|tone))?",
     "archive": rf"(?:{_LISTED})?",

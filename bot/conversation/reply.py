@@ -25,6 +25,9 @@ NONE, NO = "none", "no"
 BACK = "back"
 """The word in an argument that takes back what the same person did before."""
 
+NUMBERS = "numbers"
+"""The word in an argument of `why` that asks for the numbers, too."""
+
 ARCHIVED = "archived"
 """The word in an argument for the list of archived lessons."""
 

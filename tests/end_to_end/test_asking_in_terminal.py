@@ -32,7 +32,7 @@ def test_a_number_chooses_and_what_was_chosen_is_known_from_then_on(home: Home) 
     assert ASKED in question
     assert f"1. “{ANSWER}” (for “{TAUGHT_FOR}”)\n    2  None of these\n" in question
     assert "used lesson" not in question
-    assert re.search(r"same question \d+%\), offered \(", question)
+    assert re.search(r"\d+% match, offered\n", question)
     assert f"[2] {ANSWER}" in rest
     assert "**Chosen** by you" in rest
     assert f"[3] {ANSWER}" in rest

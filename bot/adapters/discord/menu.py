@@ -10,6 +10,7 @@ from discord import app_commands
 
 from bot.adapters.command_words import CORRECT, RESTATE, SETTINGS, TEACH as TEACH_ANSWER
 from bot.adapters.discord.views import UserInteraction
+from bot.conversation.reply import NUMBERS
 from memory.rules.chat_settings import CATALOGUE
 
 OnCommand = Callable[[UserInteraction, str, str], Coroutine[Any, Any, None]]
@@ -48,7 +49,10 @@ def _text(name: str, description: str) -> _Option:
 
 _COMMANDS: Mapping[str, tuple[str, tuple[_Option, ...]]] = {
     "help": ("What I can do", ()),
-    "why": ("Which lessons and steps the last answer here came from", ()),
+    "why": (
+        "Which lessons and steps the last answer here came from",
+        (_Option("show", "The numbers of the search, too", choices=(NUMBERS,)),),
+    ),
     "new": ("Begin a new conversation, without what was said here before", ()),
     "undo": ("Take back the last thing you taught me", ()),
     "ratings": ("Your latest ratings, and how to take one back", ()),

@@ -10,6 +10,7 @@ from typing import TypeAlias
 
 from bot.adapters.command_words import command_in
 from bot.adapters.terminal.reactions import reactions_in
+from bot.conversation.reply import NUMBERS
 from bot.errors import CommandRefused
 from memory.model.normal_form import normalised
 
@@ -40,7 +41,7 @@ Type a message to ask something. To teach:
 To choose, where I ask what you mean:
   N, or /choose N       the option with that number, or none of them; or type what it says
 To look:
-  /why [n]              which lessons an answer used; /why ID how a lesson fared
+  /why [n] [numbers]    which lessons an answer used; /why ID how a lesson fared
   /memory [topics]      what is remembered for you, and about things; /archive ID, /restore ID
   /memory archived      lessons out of use that you may restore
   /export [FILE]        save it: FILE.json, FILE.csv, FILE.txt or FILE.md
@@ -192,7 +193,9 @@ def _correct(rest: str) -> Act:
 def _why(rest: str) -> Act:
     if _LESSON_ID.fullmatch(rest):
         return Command("why", rest.casefold())
-    return Command("why", number=_number(rest, "type the number of an answer, as shown before it, for example /why 2"))
+    typed = rest.removesuffix(NUMBERS)
+    number = _number(typed, "type the number of an answer, as shown before it, for example /why 2")
+    return Command("why", "" if typed == rest else NUMBERS, number)
 
 
 def _export(rest: str) -> Act:

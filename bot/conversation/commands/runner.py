@@ -31,7 +31,7 @@ from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
 from bot.conversation.messages import HowToType
-from bot.conversation.reply import CHOOSE, NO, CommandReply, item_reference
+from bot.conversation.reply import CHOOSE, NO, NUMBERS, CommandReply, item_reference
 from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
@@ -112,7 +112,8 @@ class Commands:
 
 def _why(context: CommandContext) -> CommandReply:
     command = context.command
-    if context.argument and not command.message_id:  # `why ID`
+    has_numbers = context.argument.lower() == NUMBERS
+    if context.argument and not (has_numbers or command.message_id):  # `why ID`
         return _why_lesson(context)
     run_id = context.memory.answers.addressed(context.scope, command.message_id, command.at)
     if run_id is None:
@@ -125,7 +126,10 @@ def _why(context: CommandContext) -> CommandReply:
     if not may_repeat(context.scope, view.root):
         return CommandReply(text=messages.NOT_YOURS)
     (root,) = context.lessons.as_seen_by(context.scope, [view.root])
-    text = explain(replace(explanation, view=replace(view, nodes=(root, *view.nodes[1:]))), context.scope)
+    seen = replace(explanation, view=replace(view, nodes=(root, *view.nodes[1:])))
+    text = explain(seen, context.scope, has_numbers=has_numbers)
+    if not has_numbers:
+        text += f"\n\n`{context.how_to_type(f'why {NUMBERS}')}` adds the numbers."
     behind = (each.vote for recall in explanation.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))
     people = dict.fromkeys([*authors_of(list(view.lessons.values())), *voters, *deciders(view)])

@@ -22,21 +22,33 @@ _UNSEEN = "you cannot see here"
 
 
 def explain_evidence(
-    evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None, shown: Collection[str] = ()
+    evidence: EvidenceRecord,
+    lessons: Mapping[str, Episode],
+    reader: Scope | None,
+    shown: Collection[str] = (),
+    *,
+    has_numbers: bool = True,
 ) -> list[str]:
-    """One sentence, then the numbers behind it as list items.
+    """One sentence, then the numbers behind it as list items; on request only the sentence, without a number.
 
     `lessons` are the weighed lessons that still exist. Those that the reader may see, or that the answer has `shown`
     them, are quoted; the others are counted. No reader means an administrator, who may see all.
     """
-    return _EvidenceExplanation(evidence, lessons, reader, shown).lines()
+    explanation = _EvidenceExplanation(evidence, lessons, reader, shown, has_numbers)
+    return explanation.lines() if has_numbers else [explanation.sentence()]
 
 
 class _EvidenceExplanation:
     def __init__(
-        self, evidence: EvidenceRecord, lessons: Mapping[str, Episode], reader: Scope | None, shown: Collection[str]
+        self,
+        evidence: EvidenceRecord,
+        lessons: Mapping[str, Episode],
+        reader: Scope | None,
+        shown: Collection[str],
+        has_numbers: bool,
     ) -> None:
         self._evidence = evidence
+        self._has_numbers = has_numbers
         self._there = lessons
         self._seen = {
             name: each for name, each in lessons.items() if reader is None or name in shown or may_see(reader, each)
@@ -44,7 +56,7 @@ class _EvidenceExplanation:
         self._most = None if reader is None else _SHOWN
 
     def lines(self) -> list[str]:
-        lines = [self._sentence()]
+        lines = [self.sentence()]
         for belief in self._listed():
             lines.append(
                 f"- {self._label(belief)}: belief {belief.value:.2f}, {belief.prior:.2f} without these lessons"
@@ -65,25 +77,29 @@ class _EvidenceExplanation:
         matter = (each for each in beliefs[1:] if max(each.value, abs(each.taught)) >= _FAINT)
         return [*beliefs[:1], *matter][: self._most]
 
-    def _sentence(self) -> str:
+    def _number(self, value: float, what: str = "") -> str:
+        return f" ({what}{value:.2f})" if self._has_numbers else ""
+
+    def sentence(self) -> str:
+        """What people's verdicts say of the strongest candidate, and mostly why."""
         beliefs, nearest = self._evidence.beliefs, self._evidence.nearest
         subject = _subject(beliefs)
         if subject is None:
             if self._evidence.lessons and nearest >= _NEAR:
-                text = f"{self._verdicts('change')} little (similarity up to {nearest:.2f})"
+                text = f"{self._verdicts('change')} little{self._number(nearest, 'similarity up to ')}"
             else:
                 text = "Nobody has taught me anything like this"
-                text += f" (similarity up to {nearest:.2f})" if self._evidence.lessons else ""
+                text += self._number(nearest, "similarity up to ") if self._evidence.lessons else ""
             if beliefs and beliefs[0].prior >= _FITS:
-                text += f"; by what it is for, {self._label(beliefs[0])} fits best ({beliefs[0].value:.2f})"
+                text += f"; by what it is for, {self._label(beliefs[0])} fits best{self._number(beliefs[0].value)}"
             return f"{text}."
         side = "for" if subject.taught > 0 else "against"
-        text = f"{self._verdicts('speak')} {side} {self._label(subject)} (belief {subject.value:.2f})"
+        text = f"{self._verdicts('speak')} {side} {self._label(subject)}{self._number(subject.value, 'belief ')}"
         text += self._mostly(subject)
         others = [each for each in beliefs if each is not subject and each.value >= _FAINT]
         if others:
             rank = "next best" if subject is beliefs[0] else "best"
-            text += f"; {rank}: {self._label(others[0])} ({others[0].value:.2f})"
+            text += f"; {rank}: {self._label(others[0])}{self._number(others[0].value)}"
         return f"{text}."
 
     def _verdicts(self, verb: str) -> str:

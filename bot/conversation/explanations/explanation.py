@@ -17,8 +17,8 @@ _MOST_SEEN = 5
 """How many tool results of one node are shown."""
 
 
-def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
-    """The answer's explanation as Markdown.
+def explain(explanation: AnswerExplanation, reader: Scope | None, *, has_numbers: bool = True) -> str:
+    """The answer's explanation as Markdown, on request without the numbers of the search and of the evidence.
 
     Lessons that the reader may not see are counted. No reader means an administrator, who may see all.
     """
@@ -27,8 +27,8 @@ def explain(explanation: AnswerExplanation, reader: Scope | None) -> str:
     lines = [f"**Why** “{shown_line(asked.text if asked else root.goal, 100)}”", ""]
     if asked:
         lines += [f"**Understood as** “{shown_line(asked.understood, 200)}”, from what was said before it", ""]
-    lines += [*_offered(explanation, reader), *_allowed(view, reader), *_evidence(explanation, reader)]
-    lines += [*_lessons(explanation, reader), "", "**Steps**"]
+    lines += [*_offered(explanation, reader), *_allowed(view, reader), *_evidence(explanation, reader, has_numbers)]
+    lines += [*_lessons(explanation, reader, has_numbers), "", "**Steps**"]
     for node in view.nodes:
         lines += _node(node, reader)
     lines += _cost(view)
@@ -82,16 +82,24 @@ def _allowed(view: RunView, reader: Scope | None) -> list[str]:
     return [*lines, ""] if lines else []
 
 
-def _evidence(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
+def _evidence(explanation: AnswerExplanation, reader: Scope | None, has_numbers: bool) -> list[str]:
     """The evidence of each recall that has any."""
     weighed = [(each.retrieval, each.retrieval.evidence) for each in explanation.recalls]
     lines: list[str] = []
     for retrieval, evidence in weighed:
         if evidence is not None:
-            part = f"part {shown_line(retrieval.node_path, 40)}: " if len(weighed) > 1 else ""
-            first, *rest = explain_evidence(evidence, explanation.weighed, reader, _shown_to(explanation, reader))
+            part = f"{_part(explanation.view, retrieval.node_path, has_numbers)}: " if len(weighed) > 1 else ""
+            shown = _shown_to(explanation, reader)
+            first, *rest = explain_evidence(evidence, explanation.weighed, reader, shown, has_numbers=has_numbers)
             lines += [f"- {part}{first}", *(f"  {line}" for line in rest)]
     return ["**What people's verdicts say**", *lines, ""] if lines else []
+
+
+def _part(view: RunView, node_path: str, has_numbers: bool) -> str:
+    """A part of the answer: its question, or with numbers its path."""
+    node = next((each for each in view.nodes if each.node_path == node_path), None)
+    is_named = node is not None and not has_numbers
+    return f"“{shown_line(node.goal, 60)}”" if node and is_named else f"part {shown_line(node_path, 40)}"
 
 
 def _shown_to(explanation: AnswerExplanation, reader: Scope | None) -> set[str]:
@@ -114,7 +122,7 @@ def _repeated(explanation: AnswerExplanation) -> dict[str, Episode]:
     return {name: each for name, each in weighed if name in approving and each.output in answers}
 
 
-def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
+def _lessons(explanation: AnswerExplanation, reader: Scope | None, has_numbers: bool) -> list[str]:
     recalls = explanation.recalls
     if any(recall.retrieval.is_control for recall in recalls):
         return ["**Lessons**: none. This answer was made without any, to see what lessons are worth."]
@@ -123,15 +131,16 @@ def _lessons(explanation: AnswerExplanation, reader: Scope | None) -> list[str]:
         why = (
             "none was sure enough to be shown; what they say together is above" if is_above else "none was near enough"
         )
-        return [f"**Lessons**: {why}.", *(_stages(recall, reader) for recall in recalls)]
+        return [f"**Lessons**: {why}.", *(_stages(recall, reader) for recall in recalls if has_numbers)]
     lines, shown_to = ["**Lessons it was shown**"], _shown_to(explanation, reader)
     for recall in recalls:
-        lines.append(_stages(recall, reader))
+        if has_numbers:
+            lines.append(_stages(recall, reader))
         hidden = 0
         for shown in recall.shown:
             lesson = shown.lesson
             if lesson is not None and (reader is None or lesson.id in shown_to or may_see(reader, lesson)):
-                lines.extend(_exemplar(explanation.view, shown, lesson, reader))
+                lines.extend(_exemplar(explanation.view, shown, lesson, reader, has_numbers))
             else:
                 hidden += 1
         if hidden:
@@ -150,7 +159,7 @@ def _stages(recall: RecallExplanation, reader: Scope | None) -> str:
     return f"- search for part {shown_line(recall.retrieval.node_path, 40)}: {stages}"
 
 
-def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope | None) -> list[str]:
+def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope | None, has_numbers: bool) -> list[str]:
     item = shown.item
     signal = item.signal.value if item.signal else "unknown"
     if lesson.output in {each.option.text for each in offers_of(view.nodes)} - {node.output for node in view.nodes}:
@@ -160,13 +169,17 @@ def _exemplar(view: RunView, shown: ShownLesson, lesson: Episode, reader: Scope 
     author = f"{verb} {named(lesson.author, reader)}" if not is_guess else "judged by a model, not by a person"
     reached = f", {shown.audience.value}" if shown.audience else ""
     message = [f"  - {message_author(lesson, shown.message)}"] if shown.message is not None else []
+    match = f"{percent(item.relevance)}% match, {signal}"
+    if has_numbers:
+        match = (
+            f"{percent(item.relevance)}% relevant (same situation {percent(item.context_score)}%, "
+            f"same question {percent(max(0.0, item.intent_score))}%), {signal} ({item.ratio:.2f})"
+        )
     return [
         f"- {item.rank}. {item.lesson.value} “{shown_line(lesson.goal, 60)}” {author} "
-        f"[{short_id(lesson.id)}{reached}]: {percent(item.relevance)}% relevant "
-        f"(same situation {percent(item.context_score)}%, "
-        f"same question {percent(max(0.0, item.intent_score))}%), {signal} ({item.ratio:.2f})",
+        f"[{short_id(lesson.id)}{reached}]: {match}",
         *message,
-        f"  - votes: {votes_text(shown.votes, reader)}",
+        f"  - votes: {votes_text(shown.votes, reader, has_numbers=has_numbers)}",
     ]
 
 

@@ -16,11 +16,11 @@ _LATEST = 5
 """How many events and uses are shown in chat. Administrators see all."""
 
 
-def vote_text(weighed: WeighedVote, reader: Scope | None) -> str:
+def vote_text(weighed: WeighedVote, reader: Scope | None, *, has_numbers: bool = True) -> str:
     """`ana 👍 (teacher, weighs 1.00, beyond the limit)`."""
     vote = weighed.vote
-    notes = [vote.role.value, f"weighs {weighed.weight:.2f}"]
-    if weighed.right or weighed.wrong:
+    notes = [vote.role.value, *([f"weighs {weighed.weight:.2f}"] if has_numbers else [])]
+    if has_numbers and (weighed.right or weighed.wrong):
         notes.append(f"proven right {weighed.right}, wrong {weighed.wrong}")
     if vote.is_limited:
         notes.append("beyond the limit")
@@ -35,9 +35,9 @@ def message_author(lesson: Episode, message: SavedMessage) -> str:
     return f"said by {shown_line(lesson.author, 30)} in a message{link}"
 
 
-def votes_text(votes: Sequence[WeighedVote], reader: Scope | None) -> str:
+def votes_text(votes: Sequence[WeighedVote], reader: Scope | None, *, has_numbers: bool = True) -> str:
     """Votes in one line."""
-    return ", ".join(vote_text(vote, reader) for vote in votes) or "none"
+    return ", ".join(vote_text(vote, reader, has_numbers=has_numbers) for vote in votes) or "none"
 
 
 def explain_lesson(explanation: LessonExplanation, reader: Scope | None) -> str:

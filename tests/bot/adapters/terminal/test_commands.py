@@ -51,6 +51,8 @@ from bot.errors import CommandRefused
         ("/correct\nIt is Paris.", Command("correct", "It is Paris.")),
         ("/why", Command("why")),
         ("/why 3", Command("why", number=3)),
+        ("/why numbers", Command("why", "numbers")),
+        ("/why 3 numbers", Command("why", "numbers", number=3)),
         ("/why fbdc149e", Command("why", "fbdc149e")),
         ("/memory", Command("memory")),
         ("/memory page 2", Command("memory", "page 2")),

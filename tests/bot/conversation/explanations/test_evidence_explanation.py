@@ -226,6 +226,35 @@ def test_what_is_kept_has_no_texts_and_no_people_and_forgetting_reaches_what_is_
     assert world.memory.audit.check() == []
 
 
+def test_without_numbers_there_are_only_words(world: World) -> None:
+    lesson = world.ask("where is the spare key?", "Under the blue pot.")
+    world.react(lesson, by="tea", role=Role.TEACHER)
+    answer = world.ask("two things", children=[("where is the spare key then?", Termination.SUCCESS)])
+    explanation = world.memory.explaining.answer(answer.workspace, answer.run_id)
+    told = explain(explanation, scope("bob"), has_numbers=False)
+    assert (
+        "- “two things”: Nobody has taught me anything like this.\n"
+        "- “where is the spare key then?”: What people said of the most similar question speaks for “Under the blue "
+        "pot.”, mostly because it was approved for “where is the spare key?”.\n"
+    ) in told
+    assert "% match, " in told
+    assert "tea 👍 (teacher)" in told
+    assert not any(number in told for number in ("0.", "search for part", "weigh", "belief", "% relevant"))
+
+
+async def test_in_the_chat_numbers_are_for_who_asks_for_them() -> None:
+    chat = Chat()
+    await chat.react(await chat.ask("when is lunch?"), "👍")
+    asked = await chat.ask("when is lunch then?")
+    told = await chat.command("why")
+    assert told.endswith("`!why numbers` adds the numbers.")
+    assert "belief" not in told
+    for numbered in (await chat.command("why", "numbers"), await chat.command("why", "numbers", message_id=asked)):
+        assert "(belief 0." in numbered
+        assert "search for part 0: " in numbered
+        assert "adds the numbers" not in numbered
+
+
 async def test_in_the_chat_why_has_the_sentence() -> None:
     chat = Chat()
     posted = await chat.ask("when is lunch?")
@@ -246,6 +275,6 @@ async def test_in_the_chat_who_was_offered_a_proposal_is_told_whence_it_comes() 
     chat.oracle.answers["when is lunch then?"] = call("ask_person", question="This?", options=[{"answer": "at noon"}])
     asked = await chat.ask("when is lunch then?", BOB)
     told = await chat.command("why", by=BOB, message_id=asked)
-    assert "“at noon”: belief" in told
+    assert "speaks for “at noon”" in told
     assert "approved for “when is lunch?”" in told
     assert "you cannot see here" in await chat.command("why", by=replace(BOB, person="cy"), message_id=asked)
