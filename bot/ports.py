@@ -38,8 +38,11 @@ class ConversationQueries:
     """Whether a message without a mention is for the bot."""
     set_in_chat: SetInChat
     """Reads the settings and lists that people keep in chat."""
-    lesson_text: Callable[[Scope, Role, str], Awaitable[str]]
-    """The text of the waiting lesson whose id has this ending, for a form that edits it."""
+    form_for: Callable[[Scope, Role, str], Awaitable[tuple[str, str] | None]]
+    """What the form that `teach ID` opens begins with: the question, and the answer that it has so far.
+
+    None if nothing with that id waits, or this person may not decide about it.
+    """
 
 
 class LanguageModel(Protocol):

@@ -67,7 +67,7 @@ COMMANDS = tuple(_ARGUMENTS)
 _SERIOUS = ("forget", "export")
 """Commands that are questions instead if they end with a question mark."""
 _NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
-_DECISIONS = ("promote", "release", "archive")
+_DECISIONS = ("promote", "release", "archive", TEACH)
 _ON_A_PAGE = re.compile(rf"\b{_PAGE}\Z")
 """A command about an item on a page; the reply shows that page again."""
 _CORRECTION = re.compile(r"correct(?:\s*[:：](?=\s|\Z)|[:：](?=\W*\w))(?P<text>.*)", re.IGNORECASE | re.DOTALL)

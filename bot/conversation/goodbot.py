@@ -210,7 +210,7 @@ class Goodbot:
             saves=self._saver.saves,
             is_for_bot=self._listener.is_for_bot,
             set_in_chat=self._admitter.set_in_chat,
-            lesson_text=self._commands.lesson_text,
+            form_for=self._commands.form_for,
         )
 
     def is_vote(self, emoji: str) -> bool:

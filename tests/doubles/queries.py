@@ -15,8 +15,8 @@ async def _nothing_set(_: str) -> Mapping[str, str]:
     return {}
 
 
-async def _no_lesson(_: Scope, __: Role, ___: str) -> str:
-    return ""
+async def _no_lesson(_: Scope, __: Role, ___: str) -> tuple[str, str] | None:
+    return "", ""
 
 
 QUERIES = ConversationQueries(
@@ -24,6 +24,6 @@ QUERIES = ConversationQueries(
     saves=lambda emoji: False,
     is_for_bot=_any_reply,
     set_in_chat=_nothing_set,
-    lesson_text=_no_lesson,
+    form_for=_no_lesson,
 )
 """Every emoji on an answer teaches, none saves; every message in a thread is for the bot; nothing is set or waits."""

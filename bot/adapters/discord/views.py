@@ -235,8 +235,7 @@ def _text(label: str, custom_id: str, *, default: str = "", hint: str = "", requ
         custom_id=custom_id,
         style=discord.TextStyle.long,
         default=default[:_LONGEST_TEXT] or None,
-        placeholder=hint[:_LONGEST_HINT] or None,
         required=required,
         max_length=_LONGEST_TEXT,
     )
-    return ui.Label(text=label, component=field)
+    return ui.Label(text=label, component=field, description=hint[:_LONGEST_HINT] or None)

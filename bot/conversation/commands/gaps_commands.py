@@ -16,7 +16,7 @@ from memory.model import Audience, Episode, Origin, Role, Scope, Visibility
 from memory.rules.audience import may_read, visibility_of
 from memory.rules.evidence.named_action import named_action
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Gap
+from memory.services import Gap, Memory
 
 SHOWN = 10
 """How many questions are listed."""
@@ -87,7 +87,7 @@ def teach(context: CommandContext) -> CommandReply:
     """
     named, _, answer = context.argument.partition(" ")
     ending = named.removeprefix(THERE)
-    question = _unanswered(context, ending)
+    question = _unanswered(context.memory, context.scope, ending)
     lesson = None if question is not None else waiting_lesson(context.lessons, context.scope, context.role, ending)
     if lesson is not None:
         return _edit(context, lesson, answer)
@@ -138,6 +138,16 @@ def _edit(context: CommandContext, lesson: Episode, answer: str) -> CommandReply
     return CommandReply(text=text, decided_for=(lesson.author,))
 
 
+def form_for(memory: Memory, reader: Scope, role: Role, named: str) -> tuple[str, str] | None:
+    """The question that the form of `teach` is for, and the answer it has so far; None if nothing named so waits."""
+    ending, lessons = named.removeprefix(THERE), LessonAccess(memory)
+    if question := _unanswered(memory, reader, ending):
+        (seen,) = lessons.as_seen_by(reader, [question])
+        return seen.goal, seen.correction
+    lesson = waiting_lesson(lessons, reader, role, ending)
+    return (lesson.goal, lesson.output) if lesson is not None else None
+
+
 def waiting_lesson(lessons: LessonAccess, reader: Scope, role: Role, ending: str) -> Episode | None:
     """The written lesson that waits and whose id ends so, if this teacher may decide about it."""
     found = lessons.find(reader, role, ending.lower()) if len(ending) >= _SHORTEST else None
@@ -145,13 +155,13 @@ def waiting_lesson(lessons: LessonAccess, reader: Scope, role: Role, ending: str
     return found if is_waiting and found is not None and not found.verdicts.channel.is_validated else None
 
 
-def _unanswered(context: CommandContext, ending: str) -> Episode | None:
+def _unanswered(memory: Memory, reader: Scope, ending: str) -> Episode | None:
     """The unanswered question whose id ends so, if it may be read here."""
     if len(ending) < _SHORTEST:
         return None
     found = [
         each
-        for each in context.memory.audit.by_part_of_id(ending.lower(), limit=50)
-        if each.id.endswith(ending.lower()) and may_read(context.scope, each)
+        for each in memory.audit.by_part_of_id(ending.lower(), limit=50)
+        if each.id.endswith(ending.lower()) and may_read(reader, each)
     ]
-    return found[0] if len(found) == 1 and context.memory.gaps.is_gap(found[0]) else None
+    return found[0] if len(found) == 1 and memory.gaps.is_gap(found[0]) else None

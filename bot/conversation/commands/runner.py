@@ -22,7 +22,7 @@ from bot.conversation.commands import (
 from bot.conversation.commands.command_context import CommandContext, Handler
 from bot.conversation.commands.forget_messages import forget_question, forgets_only_you, forgotten, still_named
 from bot.conversation.commands.help_messages import help_text, privacy_text
-from bot.conversation.commands.lesson_access import LessonAccess, may_repeat
+from bot.conversation.commands.lesson_access import may_repeat
 from bot.conversation.commands.settings_command import SETTINGS, SettingsFile
 from bot.conversation.executor import Executor
 from bot.conversation.explanations.explanation import deciders, explain
@@ -81,14 +81,13 @@ class Commands:
             KNOWN_ANSWERS: partial(channel_commands.known_answers, file=file),
         }
 
-    async def lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
-        """The answer of a waiting lesson, by the end of its id, if this teacher may decide about it; else empty."""
-        return await self._executor(self._lesson_text, reader, role, ending)
+    async def form_for(self, reader: Scope, role: Role, named: str) -> tuple[str, str] | None:
+        """What the form of `teach ID` begins with; None if nothing waits that this person may decide about."""
+        return await self._executor(self._form_for, reader, role, named)
 
-    def _lesson_text(self, reader: Scope, role: Role, ending: str) -> str:
+    def _form_for(self, reader: Scope, role: Role, named: str) -> tuple[str, str] | None:
         role = effective_role(role, reader.person, self._memory.chat_settings.values(reader.workspace))
-        found = gaps_commands.waiting_lesson(LessonAccess(self._memory), reader, role, ending)
-        return found.output if found is not None and role.may_promote else ""
+        return gaps_commands.form_for(self._memory, reader, role, named) if role.may_promote else None
 
     async def run(self, command: PersonCommand, how_to_type: messages.HowToType) -> CommandReply:
         """Run a command. The reply to an unknown one is a hint."""

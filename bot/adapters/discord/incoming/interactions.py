@@ -187,10 +187,13 @@ class Interactions:
     async def _chosen(self, interaction: UserInteraction, channel: int, typed: ParsedCommand, label: str) -> None:
         """A command that the bot offered as a button, for the presser, about the channel that the button names."""
         if typed.name == forms.OPENS_A_FORM:
-            if channel != 0 or await self._admitted(interaction):
-                answer = await forms.prefilled(self._waiting(interaction, channel, typed.argument), "")
-                await self._open(interaction, views.answer_form(channel, typed.argument, label, answer))
-            return
+            if channel == 0 and not await self._admitted(interaction):
+                return
+            found = await forms.prefilled(self._waiting(interaction, channel, typed.argument), ("", ""))
+            if found is not None:
+                form = views.answer_form(channel, typed.argument, found[0] or label, found[1])
+                await self._open(interaction, form)
+                return
         is_private = interaction.guild_id is None or (
             interaction.message is not None and interaction.message.flags.ephemeral
         )
@@ -209,15 +212,15 @@ class Interactions:
         await reply.wait()
         await self._command_in(interaction, reply, channel, typed)
 
-    async def _waiting(self, interaction: UserInteraction, channel: int, ending: str) -> str:
-        """The text of the lesson that the form is for."""
+    async def _waiting(self, interaction: UserInteraction, channel: int, named: str) -> tuple[str, str] | None:
+        """The question that the form is for, and the text of its lesson; None if it does not wait any more."""
         if channel == 0:
             place, role = await self._place(interaction), self._context.roles.of(interaction.user)
         elif place_and_role := await self._context.role_in(channel, interaction.user.id):
             place, role = place_and_role
         else:
-            return ""
-        return await self._context.queries.lesson_text(place.scope(str(interaction.user.id)), role, ending)
+            return None
+        return await self._context.queries.form_for(place.scope(str(interaction.user.id)), role, named)
 
     async def _command_in(
         self, interaction: UserInteraction, reply: InteractionReply, channel: int, typed: ParsedCommand

@@ -128,8 +128,8 @@ class Interactions:
         if typed.name == forms.OPENS_A_FORM:
             about = AnswerReference(channel=location.channel, ts=typed.argument, thread=thread)
             label = str(action.get("text", {}).get("text", ""))
-            text = await forms.prefilled(self._waiting(location, typed.argument), "")
-            if await self._open(body, blocks.answer_view(about, label, text)):
+            found = await forms.prefilled(self._waiting(location, typed.argument), ("", ""))
+            if found and await self._open(body, blocks.answer_view(about, found[0] or label, found[1])):
                 return
         is_private = bool(container.get("is_ephemeral")) or location.channel.startswith("D")
         is_replaced = is_private and not typed.keeps_message
@@ -144,11 +144,11 @@ class Interactions:
         if typed.refuses_all:
             await self._open(body, blocks.correction_view(_answer(body)))
 
-    async def _waiting(self, location: Location, ending: str) -> str:
-        """The text of the lesson that the form is for."""
+    async def _waiting(self, location: Location, named: str) -> tuple[str, str] | None:
+        """The question that the form is for, and the text of its lesson; None if it does not wait any more."""
         context = self._context
         scope, role = await context.channels.scope(location), await context.roles.of(location)
-        return await context.queries.lesson_text(scope, role, ending)
+        return await context.queries.form_for(scope, role, named)
 
     async def answer(self, body: Json) -> None:
         """The form for the answer to one question was submitted."""

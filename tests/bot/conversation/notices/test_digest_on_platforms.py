@@ -96,9 +96,13 @@ async def test_what_a_teacher_edits_or_rejects_in_slack(tmp_path: Path, label: s
             if label == "Edit 1":
                 await server.wait_for(lambda: tess.modal)
                 assert RIGHT in str(tess.modal()), "the form has what is to be changed"
+                assert QUESTION in str(tess.modal())
                 await tess.submits({forms.ANSWER: EDITED}).answered()
             await bot.settled()
             await server.wait_for(lambda: server.said_by_bot(ana.dm))
+            await tess.clicks(digest, button(digest, "Edit 1")).answered()
+            await bot.settled()
+            assert tess.workspace.modal(tess.id) is None, "a form for what is decided would be filled in for nothing"
             await tess.clicks(digest, button(digest, "Reject 1")).answered()
             await bot.settled()
             assert server.said_by_bot(tess.dm)[0].text == digest.text, "its other buttons are still needed"
@@ -155,6 +159,7 @@ async def test_what_a_teacher_edits_or_rejects_in_discord(tmp_path: Path, label:
             if label == "Edit 1":
                 await server.until(lambda: click.modal)
                 assert RIGHT in str(click.modal), "the form has what is to be changed"
+                assert QUESTION in str(click.modal)
                 server.submits(click, {forms.ANSWER: EDITED})
             await server.until(lambda: [each for each in server.said(server.dm(ana)) if "as it was:" in each.content])
             server.clicks(tess, digest, "Reject 1")
@@ -198,6 +203,9 @@ async def test_a_gap_of_the_digest_is_answered_by_its_form(tmp_path: Path) -> No
             form = server.submits(click, {forms.ANSWER: RIGHT})
             await server.until(lambda: form.text)
             assert form.text.startswith("Saved as a lesson for everybody in #general.")
+            again = server.clicks(tess, digest, f"Answer 1: {QUESTION}")
+            await server.until(lambda: again.modal)
+            assert RIGHT in str(again.modal), "it was answered meanwhile"
             bot.session.asks(QUESTION)
             await bot.settled()
             assert server.said(bot.session.general)[-1].content.startswith(RIGHT)
