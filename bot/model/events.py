@@ -67,6 +67,8 @@ class PersonDeletion(BaseEvent):
     """A person's message was deleted."""
 
     message_id: str
+    of_event: str = ""
+    """The event id of the message."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

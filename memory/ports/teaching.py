@@ -33,6 +33,9 @@ class TeachingTable(Protocol):
     def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
         """Every register of one person, newest first."""
 
+    def reactions_in_words(self, workspace: str, event_id: str) -> list[Reaction]:
+        """The registers, newest first, of what a message with this event id taught or judged in words."""
+
     def runs_reacted_to(self, workspace: str, channel: str, message_id: str) -> set[str]:
         """The runs that registers of this message belong to, including withdrawn ones."""
 

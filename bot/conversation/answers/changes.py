@@ -65,7 +65,7 @@ class ChangeHandler:
         return True
 
     async def on_deletion(self, messenger: Messenger, event: PersonDeletion) -> None:
-        """Stop answering a deleted question, which can no longer become a lesson; take a choice in words back."""
+        """Stop answering a deleted question, which can no longer become a lesson; take back what a message did."""
         await self._executor(
             self._memory.changes.retract,
             event.scope.workspace,
@@ -76,6 +76,7 @@ class ChangeHandler:
         # After the retraction: a stopped run commits what it has, which must not answer a question that counts.
         self._conversations.stop_message(event.scope, event.message_id)
         await self._saver.on_deletion(event)
+        await self._edited.on_deletion(messenger, event)
         await self._choices.take_back(messenger, event)
 
     async def on_retry(self, messenger: Messenger, event: PersonRetry) -> None:

@@ -1,6 +1,7 @@
-"""Edits of messages that corrected or taught something: the new words count instead of the old ones."""
+"""Edits and deletions of messages that judged, corrected or taught something: only what they say last counts."""
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -11,9 +12,10 @@ from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import note_id
 from bot.conversation.feedback.understood import reworded
 from bot.conversation.notifications import notify
-from bot.model import PersonEdit
+from bot.model import PersonDeletion, PersonEdit
 from bot.ports import Messenger
 from memory.services import Memory
+from memory.services.teaching.correct import Corrected
 
 FORGOTTEN = "Forgotten: what your message asked me to remember before you edited it."
 
@@ -22,7 +24,7 @@ _CORRECTS = re.compile(r"correct\s*[:：]\s*(?P<text>.*)", re.IGNORECASE | re.DO
 
 @dataclass(frozen=True, slots=True)
 class EditedFeedback:
-    """Handles edits of feedback."""
+    """Handles edits and deletions of feedback."""
 
     _memory: Memory
     _executor: Executor
@@ -32,9 +34,8 @@ class EditedFeedback:
     async def corrects(self, messenger: Messenger, event: PersonEdit) -> bool:
         """Correct again, in the new words of a message that corrects, or may do so. False for any other message."""
         corrects = _CORRECTS.fullmatch(event.text.strip())
-        reading = read(event.text) if corrects is None else None
-        statement = event.text.strip() if may_be_answer(event.text) else ""
-        text = corrects["text"] if corrects is not None else reading.correction if reading is not None else statement
+        made = await self._executor(self._memory.teaching.correction_by, event.scope, event.of_event)
+        text = corrects["text"] if corrects is not None else await self._correction_in(event.text, made)
         if not text or not event.of_event:
             return False
         role = await self._in_words.roles.of_author(event)
@@ -57,20 +58,36 @@ class EditedFeedback:
         await self._feedback.say_saved(messenger, event, outcome.lesson)
         return True
 
+    async def _correction_in(self, text: str, made: Corrected | None) -> str:
+        """What a message says to be right; `made` is the correction that it made before its edit, if any."""
+        if made is None:
+            reading = read(text)
+        else:
+            reading = await self._in_words.reader(text, made.failed.goal, made.failed.output)
+        if reading is not None:
+            return reading.correction
+        return text.strip() if may_be_answer(text) else ""
+
     async def teaches(self, messenger: Messenger, event: PersonEdit) -> bool:
-        """Take back what a message taught before its edit, and teach what it asks to remember now, if anything."""
-        scope = event.scope
-        before = await self._executor(
-            self._memory.teaching.undo,
-            scope.workspace,
-            scope.person,
-            at=event.at,
-            event_id=f"{event.event_id}/undo",
-            of_event=note_id(event),
-        )
+        """Teach what a message asks to remember now, if anything, instead of what it taught before its edit."""
         taught = await self._feedback.note_of(event)
         if taught is not None:
             await self._feedback.on_teaching(messenger, taught)
-        elif before is not None:
+        elif await self._take_back(messenger, event, [note_id(event)]):
             await notify(messenger, event, FORGOTTEN)
         return taught is not None
+
+    async def on_deletion(self, messenger: Messenger, event: PersonDeletion) -> None:
+        """Take back what a deleted message judged, corrected or taught."""
+        await self._take_back(messenger, event, [event.of_event, note_id(event)])
+
+    async def _take_back(
+        self, messenger: Messenger, event: PersonEdit | PersonDeletion, of_events: Sequence[str]
+    ) -> bool:
+        workspace, take_back = event.scope.workspace, self._memory.in_words.take_back
+        changed = await self._executor(
+            take_back, workspace, of_events, at=event.at, event_id=f"{event.event_id}/taken back"
+        )
+        for run_id in changed:
+            await self._feedback.refresh_mark(messenger, workspace, run_id)
+        return bool(changed)

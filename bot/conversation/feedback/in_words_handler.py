@@ -107,7 +107,7 @@ class InWordsHandler:
 
     _memory: Memory
     _executor: Executor
-    _read: FeedbackReader
+    reader: FeedbackReader
     questions: FeedbackQuestions
     roles: AskerRoles
     follows_style: bool
@@ -163,7 +163,7 @@ class InWordsHandler:
 
         An answer that `is_judged` already, or a question without one, can only be corrected.
         """
-        reading = await self._read(message.text, about.goal, about.answer)
+        reading = await self.reader(message.text, about.goal, about.answer)
         is_supplied = reading is None
         if reading is None and not is_judged:
             reading = supplied(message.text, about.goal)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.remarks import QUESTION_MARKS
-from bot.model import PersonEdit, PersonMessage, PersonTeaching
+from bot.model import PersonDeletion, PersonEdit, PersonMessage, PersonTeaching
 from memory.model import Role
 from memory.rules.quarantine import LESSON_CHARACTERS
 
@@ -71,7 +71,7 @@ class Note(NamedTuple):
         )
 
 
-def note_id(event: PersonMessage | PersonEdit) -> str:
+def note_id(event: PersonMessage | PersonEdit | PersonDeletion) -> str:
     """The id by which what a message teaches is taken back, whatever it was edited to."""
     return f"note/{event.scope.channel}/{event.message_id}"
 

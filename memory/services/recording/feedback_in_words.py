@@ -4,19 +4,21 @@ The vote or correction and the reply are stored in one transaction. All its effe
 which they can be withdrawn.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from memory.errors import NotFound
 from memory.model import Episode, Incoming, Outgoing, Reaction, Role, Scope
+from memory.model.delivery import CORRECTING
 from memory.ports import Transaction
 from memory.rules.audience import narrower
 from memory.rules.redaction import MARK
+from memory.rules.verdict import CORRECTION
 from memory.services.core import Core
 from memory.services.recording.record import Answer
 from memory.services.teaching.correct import Correcting, Prepared, usable
-from memory.services.verdicts.verdicts import write_votes
+from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 WORDS = "words"
 """The source of a vote given in words."""
@@ -107,6 +109,29 @@ class FeedbackInWords:
             tx.deliveries.reword(scope.workspace, event_id, words, visibility, meant)
             return True
 
+    def take_back(self, workspace: str, of_events: Collection[str], *, at: datetime, event_id: str) -> tuple[str, ...]:
+        """Withdraw what a message taught or judged under these event ids, whoever wrote it.
+
+        Returns the runs whose answers, or lessons, are concerned. Writes nothing if there is nothing to withdraw.
+        """
+        with self._core.store.read() as tx:
+            if not _in_effect(tx, workspace, of_events) and not _waiting(tx, workspace, of_events):
+                return ()
+        with self._core.store.write() as tx:
+            now = self._core.clock()
+            if not tx.log.claim(workspace, event_id, now):
+                return ()
+            for each in _waiting(tx, workspace, of_events):
+                tx.deliveries.reword(workspace, each.event_id, "")
+            runs: list[str] = []
+            for own in _in_effect(tx, workspace, of_events):
+                runs.append(own.run_id)
+                if own.source == CORRECTION:
+                    runs += Correcting(self._core).undo(tx, own, at, now)[1]
+                else:
+                    withdraw_votes(self._core, tx, now, own, at=at)
+            return tuple(runs)
+
     def _prepared(self, message: Incoming, opinion: Opinion) -> Prepared | None:
         if not opinion.correction:
             return None
@@ -144,5 +169,16 @@ class FeedbackInWords:
 
 def _counts(tx: Transaction, message: Incoming) -> bool:
     """Whether a message counts as feedback now: it was stored as such, and its author has not undone that."""
-    own = tx.teaching.reactions_by(message.scope.workspace, message.scope.person)
-    return any(each.is_active and each.event_id == message.event_id for each in own)
+    return bool(_in_effect(tx, message.scope.workspace, [message.event_id]))
+
+
+def _in_effect(tx: Transaction, workspace: str, event_ids: Collection[str]) -> list[Reaction]:
+    """What messages of these events teach or judge now."""
+    found = [each for event_id in event_ids for each in tx.teaching.reactions_in_words(workspace, event_id)]
+    return [each for each in found if each.is_active]
+
+
+def _waiting(tx: Transaction, workspace: str, event_ids: Collection[str]) -> list[Incoming]:
+    """Corrections with these events of which it is asked what they correct."""
+    found = [tx.deliveries.incoming(workspace, each) for each in event_ids]
+    return [each for each in found if each is not None and each.text and each.message_id.startswith(CORRECTING)]

@@ -3,6 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from typing import NamedTuple
 
 from memory.errors import InvalidInput, NotFound
 from memory.model import (
@@ -169,17 +170,22 @@ class Correcting:
         write_votes(self._core, tx, now, own, reason="a person said what is right")
         return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
 
+    def made_by(self, scope: Scope, event_id: str) -> Corrected | None:
+        """The person's correction by the message of that event; None if there is none, or it is not in effect."""
+        with self._core.store.read() as tx:
+            taught = taught_by(tx, scope.workspace, event_id)
+            failed = next(iter(corrected_by(tx, taught.lesson)), None) if taught is not None else None
+        if taught is None or failed is None or taught.lesson.author != scope.person:
+            return None
+        return Corrected(failed=failed, lesson=taught.lesson)
+
     def reworded(self, scope: Scope, event_id: str, text: str) -> Prepared | None:
         """Prepare the person's correction of that event again; None if it is not in effect, or has this text."""
-        with self._core.store.read() as tx:
-            cast = tx.teaching.reactions_by(scope.workspace, scope.person)
-            own = next((each for each in cast if (each.event_id, each.source) == (event_id, CORRECTION)), None)
-            lesson = tx.episodes.of_run(scope.workspace, own.run_id)[0] if own is not None and own.is_active else None
-            is_new = lesson is not None and lesson.archived_at is None and lesson.output != text
-            failed = next(iter(corrected_by(tx, lesson)), None) if lesson is not None and is_new else None
-        if failed is None:
+        made = self.made_by(scope, event_id)
+        if made is None or made.lesson.output == self._core.redactor.text(text.strip()):
             return None
-        return self.prepared(scope, failed.run_id, text, node_id="" if failed.is_root else failed.id)
+        node_id = "" if made.failed.is_root else made.failed.id
+        return self.prepared(scope, made.failed.run_id, text, node_id=node_id)
 
     def _embedded(self, workspace: str, run_id: str, node_id: str) -> tuple[str, Vector | None]:
         """The question with its embedding if the answer has none, because it was stopped or the embedder failed."""
@@ -243,8 +249,9 @@ class Correcting:
         """
         withdraw_votes(self._core, tx, now, reaction, at=at)
         lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
-        lesson = act(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
-        self._restore_superseded(tx, lesson, now)
+        if not _is_superseded(tx, lesson):  # else a later one took the place of those that this one replaced
+            lesson = act(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
+            self._restore_superseded(tx, lesson, now)
         corrected = corrected_by(tx, lesson)
         restore_texts(tx, lesson, reaction.actor, now)
         for failed in corrected:
@@ -261,6 +268,28 @@ class Correcting:
                 if older is not None and older.archived_at is not None:
                     restored = act(tx, older, EventKind.RESTORED, lesson.author, now)
                     restore_texts(tx, restored, lesson.author, now)
+
+
+def _is_superseded(tx: Transaction, lesson: Episode) -> bool:
+    log = tx.log.of_episode(lesson.workspace, lesson.id) if lesson.archived_at is not None else []
+    return any(each.kind is EventKind.ARCHIVED and "superseded_by" in each.detail for each in log)
+
+
+class Taught(NamedTuple):
+    """A lesson with its author's approval, which came with it."""
+
+    lesson: Episode
+    approval: Reaction
+
+
+def taught_by(tx: Transaction, workspace: str, event_id: str) -> Taught | None:
+    """What the message of that event teaches now, as a correction or without an answer before it."""
+    for each in tx.teaching.reactions_in_words(workspace, event_id):
+        if each.source == CORRECTION and each.is_active:
+            lesson = tx.episodes.of_run(workspace, each.run_id)[0]
+            if lesson.archived_at is None:
+                return Taught(lesson, each)
+    return None
 
 
 def corrected_node(nodes: Sequence[Episode], node_id: str = "") -> Episode:

@@ -13,7 +13,7 @@ from memory.rules.verdict import CORRECTION, REVIEW, changes_register
 from memory.services.conversation.notices import note_decision
 from memory.services.core import Core, existing
 from memory.services.settings.chat_settings import admitted
-from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote
+from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote, taught_by
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.teaching.sources import Sources
 from memory.services.verdicts.channels import store_visibility
@@ -161,6 +161,10 @@ class Teaching:
                 return None
             return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
 
+    def correction_by(self, scope: Scope, event_id: str) -> Corrected | None:
+        """The person's correction by the message of that event; None if there is none, or it is not in effect."""
+        return self._correcting.made_by(scope, event_id)
+
     def reword(
         self, scope: Scope, of_event: str, text: str, *, role: Role, at: datetime, event_id: str
     ) -> Corrected | None:
@@ -169,9 +173,14 @@ class Teaching:
         None if that event made no correction that is in effect, or one that says the same. Raises what `correct` does.
         """
         prepared = self._correcting.reworded(scope, of_event, text)
+        if prepared is None:
+            return None
         with self._core.store.write() as tx:
-            if prepared is None or not tx.log.claim(scope.workspace, event_id, self._core.clock()):
+            now = self._core.clock()
+            if not tx.log.claim(scope.workspace, event_id, now):
                 return None
+            if former := taught_by(tx, scope.workspace, of_event):
+                self._correcting.undo(tx, former.approval, at, now)
             return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=of_event)
 
     def teach(
@@ -193,14 +202,20 @@ class Teaching:
         A teacher's may be promoted to the workspace in the same step. `instead_of` is the lesson whose place it takes,
         and which may have lent it words, as the messages in `filled_from` may: forgetting who wrote its question takes
         the question, forgetting who wrote its answer takes it whole. None if the event was handled before. Raises
-        `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone. Undone by `of_event`, if given.
+        `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone. `of_event` is the message that says
+        so, if that can be edited: what it taught before is taken back, unless it is the same, which returns None.
         """
         draft = Draft.of(self._core, question, answer)
         vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
+            former = taught_by(tx, scope.workspace, of_event) if of_event else None
+            if former is not None and (former.lesson.goal, former.lesson.output) == (draft.question, draft.answer):
+                return None
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None
+            if former is not None:
+                self._correcting.undo(tx, former.approval, at, now)
             sources = Sources.of(tx, scope, draft, filled_from, now)
             if instead_of:
                 sources = sources.instead_of(tx, existing(tx, scope.workspace, instead_of), draft.answer)

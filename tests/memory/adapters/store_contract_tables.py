@@ -191,6 +191,12 @@ class TablesContract(StoreCase):
             assert tx.teaching.delete_reactions("w", "ana") == 4
             assert texts(tx.teaching.reactions_by("w", "bo")) == [("z", 1)]
 
+    def test_what_a_message_said_is_found_by_its_event(self, store: Store) -> None:
+        with store.write() as tx:
+            for n, source in enumerate(("correction", "words", "correction:l1", "emoji:👍")):
+                tx.teaching.put_reaction(reaction(source=source, event_id="ev1", at=at(n)))
+            assert [each.source for each in tx.teaching.reactions_in_words("w", "ev1")] == ["words", "correction"]
+
     def test_a_persons_votes_are_found_around_one_of_them(self, store: Store) -> None:
         early, late = replace(vote(), run_id="r2", at=at(-5)), vote()
         same, node = replace(vote(), run_id="r3"), replace(vote(), run_id="r3", node_id="e2")

@@ -468,6 +468,7 @@ def _dump_of_tables(tx: Transaction, workspace: str) -> dict[str, object]:
         "actor log": _unnumbered(tx.log.by_actor(workspace, "ana", list(EventKind))),
         "reactions": tx.teaching.reactions_of_run(workspace, "r1"),
         "reactions by": tx.teaching.reactions_by(workspace, "ana"),
+        "in words": tx.teaching.reactions_in_words(workspace, "ev1"),
         "unclaimed": tx.teaching.unclaimed_reactions(workspace, "C1", "m2"),
         "votes": tx.teaching.votes(workspace, "r1"),
         "voted on": tx.teaching.runs_voted_on(workspace, ["ana"]),

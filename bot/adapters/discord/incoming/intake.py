@@ -297,5 +297,6 @@ class Intake:
                 scope=place.scope(SOMEBODY),
                 message_id=place.message_id(message_id),
                 at=at,
+                of_event=str(message_id),
             ),
         )

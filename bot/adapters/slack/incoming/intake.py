@@ -277,6 +277,7 @@ class Intake:
                 message_id=deleted.ts,
                 at=deleted.at,
                 role=context.roles.cached(deleted.location),
+                of_event=message_id_of(deleted.location.channel, deleted.ts),
             )
         )
 

@@ -31,6 +31,7 @@ from memory.adapters.sql.queries.chat_settings import is_set_in_chat
 from memory.adapters.sql.queries.people import channel_visibility
 from memory.adapters.sql.tables.episodes import episodes, events as events_table
 from memory.adapters.sql.tables.teaching import (
+    IN_WORDS,
     MAY_BE_LIMITED,
     ledger,
     reactions,
@@ -59,6 +60,9 @@ _UNCLAIMED = (
 )
 _REACTED_TO = select(_r.run_id).distinct().where(matching(reactions, "channel", "message_id"), _r.run_id != "")
 _BY_ACTOR = select(reactions).where(matching(reactions, "actor")).order_by(_r.at.desc(), _r.seq.desc(), *_IDENTITY)
+_IN_WORDS = (
+    select(reactions).where(matching(reactions, "event_id"), IN_WORDS).order_by(_r.at.desc(), _r.seq.desc(), *_IDENTITY)
+)
 _VOTES_OF_RUNS = select(votes_table).where(among(votes_table, "run_id")).order_by(_v.node_id, _v.actor)
 _OF_MEMBERS = (
     select(votes_table).where(matching(votes_table), _v.role == Role.MEMBER).order_by(_v.run_id, _v.node_id, _v.actor)
@@ -155,6 +159,9 @@ class SqlTeachingTable(SqlTable):
 
     def reactions_by(self, workspace: str, actor: str) -> list[Reaction]:
         return self._session.all(Reaction, _BY_ACTOR, workspace=workspace, actor=actor)
+
+    def reactions_in_words(self, workspace: str, event_id: str) -> list[Reaction]:
+        return self._session.all(Reaction, _IN_WORDS, workspace=workspace, event_id=event_id)
 
     def runs_reacted_to(self, workspace: str, channel: str, message_id: str) -> set[str]:
         where = {"workspace": workspace, "channel": channel, "message_id": message_id}

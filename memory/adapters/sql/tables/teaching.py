@@ -19,6 +19,8 @@ from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, V
 from memory.model.evidence import Judgement, Threshold
 from memory.model.saved import SavedMessage
 
+IN_WORDS = text("source IN ('correction', 'words')")
+
 reactions = keyed(
     "reactions",
     *key("workspace", "channel", "message_id", "node_id", "actor", "source"),
@@ -31,6 +33,7 @@ reactions = keyed(
     *short("event_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "actor"),
+    partial_index("ix_reactions_in_words", "workspace", "event_id", where=IN_WORDS),
     read_as=Reaction,
 )
 

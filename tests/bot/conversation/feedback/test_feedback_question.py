@@ -7,7 +7,7 @@ import pytest
 
 from bot.conversation.answers.sharing import Sharing
 from bot.conversation.executor import Executor
-from bot.model import PersonEdit, PersonEvent
+from bot.model import PersonDeletion, PersonEdit, PersonEvent
 from memory.model import Origin, Role, Scope, Visibility
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, RecordingMessenger
@@ -176,6 +176,14 @@ async def test_its_authors_edit_before_the_part_is_chosen_counts(chat: Chat, by:
     await chat.sink(edit)
     await press(chat, KEY)
     assert taught(chat) == [(KEY, right)]
+
+
+async def test_who_deletes_it_before_the_part_is_chosen_teaches_nothing(chat: Chat) -> None:
+    await chat.correct("In the cellar.", event_id="e1")
+    gone = PersonDeletion(event_id="e2", scope=ANA, message_id="m1", at=chat.world.clock.tick(), of_event="e1")
+    await chat.sink(gone)
+    await press(chat, KEY)
+    assert taught(chat) == []
 
 
 async def test_the_question_is_answered_in_words_too(chat: Chat) -> None:

@@ -1,5 +1,6 @@
 """What a message asks to remember, as a lesson: "remember that the alarm code is 4711"."""
 
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import pytest
@@ -145,6 +146,42 @@ async def test_a_note_that_is_edited_twice_or_to_something_else_teaches_only_wha
         await bot.settled()
         assert bot.approved(bot.session.workspace) == []
         assert server.ephemerals(ana)[-1].text == FORGOTTEN
+
+
+@pytest.mark.parametrize("restarted", [False, True])
+@pytest.mark.parametrize("words", ["remember that the door code is 12", "correct: 12"])
+async def test_who_deletes_the_message_takes_back_what_it_taught_on_slack(
+    tmp_path: Path, words: str, restarted: bool
+) -> None:
+    async with SlackServer() as server, AsyncExitStack() as stack:
+        bot = await stack.enter_async_context(slack_bot(server, tmp_path))
+        ana, general = server.person("ana"), server.channel("general")
+        asked = ana.says(general, "what is the door code?")
+        await bot.settled()
+        noted = ana.says(general, words, thread_ts=asked.ts)
+        await bot.settled()
+        assert set(bot.approved(bot.session.workspace)) == {"what is the door code?"}
+        if restarted:
+            await stack.aclose()
+            bot = await stack.enter_async_context(slack_bot(server, tmp_path))
+        ana.deletes(noted)
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == []
+
+
+@pytest.mark.parametrize("words", ["remember that the door code is 12", "correct: 12"])
+async def test_who_deletes_the_message_takes_back_what_it_taught_on_discord(tmp_path: Path, words: str) -> None:
+    async with DiscordServer() as server:
+        async with discord_bot(server, tmp_path) as bot:
+            bot.session.asks("what is the door code?")
+            await bot.settled()
+            noted = bot.session.asks(words)
+            await bot.settled()
+            assert set(bot.approved(bot.session.workspace)) == {"what is the door code?"}
+        async with discord_bot(server, tmp_path) as bot:
+            server.deletes(noted)
+            await bot.settled()
+            assert bot.approved(bot.session.workspace) == []
 
 
 async def test_people_who_mention_nobody_teach_nothing_where_the_bot_answers_everything(tmp_path: Path) -> None:

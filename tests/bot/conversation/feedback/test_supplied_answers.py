@@ -5,9 +5,19 @@ from dataclasses import replace
 import pytest
 
 from bot.model import PersonDeletion, PersonEdit, PersonMessage
-from memory.model import Role
-from tests.bot.conversation.feedback.test_in_words_handler import QUESTION, RIGHT, WRONG, buttons, last, press, votes
+from memory.model import Audience, Role
+from tests.bot.conversation.feedback.test_in_words_handler import (
+    ALL,
+    QUESTION,
+    RIGHT,
+    WRONG,
+    buttons,
+    last,
+    press,
+    votes,
+)
 from tests.doubles.conversation import ANA, BOB, Chat
+from tests.doubles.stores import rows
 
 
 @pytest.fixture
@@ -23,6 +33,14 @@ async def says(chat: Chat, text: str) -> PersonMessage:
     await chat.sink(message)
     await chat.bot.idle()
     return message
+
+
+async def deletes(chat: Chat, message: PersonMessage) -> None:
+    """As on Discord, which does not tell whose it was."""
+    at, of, somebody = chat.world.clock.tick(), message.event_id, replace(message.scope, person="somebody")
+    await chat.sink(
+        PersonDeletion(event_id=f"{of}/deleted", scope=somebody, message_id=message.message_id, at=at, of_event=of)
+    )
 
 
 async def edits(chat: Chat, message: PersonMessage, text: str) -> None:
@@ -130,12 +148,59 @@ async def test_after_an_edit_of_a_correction_the_next_one_is_about_the_same_answ
     assert votes(chat) == {f"ana: {WRONG}": -1, "ana: it's room 7": 1}
 
 
+@pytest.mark.parametrize("words", ["remember that the door code is 12", f"No, {RIGHT}", QUESTION])
+async def test_an_edit_that_changes_nothing_writes_nothing(chat: Chat, words: str) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, words)
+    for lesson in chat.world.memory.audit.episodes(ANA.workspace, ALL):
+        chat.world.memory.curation.promote(ANA.workspace, lesson.id, Audience.CHANNEL, actor="tea", role=Role.TEACHER)
+    before, said = rows(chat.store), len(chat.messenger.posts)
+    await edits(chat, message, words)
+    assert (rows(chat.store), len(chat.messenger.posts)) == (before, said)
+
+
+async def test_an_edit_is_read_with_the_question_that_it_answers(chat: Chat) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, "no, room 5")
+    await edits(chat, message, "no, room 6")
+    assert votes(chat) == {f"ana: {WRONG}": -1, "ana: room 6": 1}
+    await chat.command("undo")
+    assert votes(chat) == {}
+    assert chat.world.memory.audit.check() == []
+
+
+@pytest.mark.parametrize("words", [f"No, {RIGHT}", "nope", "Thanks, that worked"])
+async def test_who_deletes_feedback_takes_it_back(chat: Chat, words: str) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, words)
+    assert votes(chat) != {}
+    for _ in range(2):
+        await deletes(chat, message)
+    assert votes(chat) == {}
+    assert chat.mark.get("post-1") is False
+    assert chat.world.memory.audit.check() == []
+
+
+async def test_who_deletes_a_correction_keeps_the_later_one(chat: Chat) -> None:
+    def in_use() -> list[str]:
+        return [each.output for each in chat.world.memory.audit.episodes(ANA.workspace, ALL)]
+
+    await chat.ask(QUESTION)
+    sent = [await says(chat, f"no, it's room {n}") for n in (5, 6, 7)]
+    for n in (1, 0):
+        await deletes(chat, sent[n])
+        assert in_use() == ["it's room 7", WRONG]
+        assert votes(chat) == {f"ana: {WRONG}": -1, "ana: it's room 7": 1}
+    await deletes(chat, sent[2])
+    assert votes(chat) == {}
+    assert "it's room 7" not in in_use()
+
+
 async def test_a_yes_is_about_the_question_that_was_named_even_if_that_is_deleted(chat: Chat) -> None:
     await chat.ask(QUESTION)
     ladder = await says(chat, LADDER)
     await says(chat, ATTIC)
     asked = last(chat)
-    gone = PersonDeletion(event_id="gone", scope=ANA, message_id=ladder.message_id, at=chat.world.clock.tick())
-    await chat.sink(gone)
+    await deletes(chat, ladder)
     await press(chat, "Yes", post=asked)
     assert f"ana: {WRONG}" not in votes(chat)

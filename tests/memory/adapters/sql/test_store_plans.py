@@ -75,6 +75,7 @@ def read_a_few(tx: Transaction) -> None:
     tx.log.by_actor("w", "ana", [EventKind.CREATED, EventKind.VOTED])
     tx.teaching.reactions_of_run("w", "r1")
     tx.teaching.reactions_by("w", "ana")
+    tx.teaching.reactions_in_words("w", "ev1")
     tx.teaching.unclaimed_reactions("w", "C1", "m1")
     tx.teaching.votes("w", "r1")
     tx.teaching.polls("w", ["r1", "r2"], people=["ana"])
