@@ -304,12 +304,12 @@ class Episode:
     def is_lesson(self) -> bool:
         """Whether it is shown to anybody as something to repeat or to avoid."""
         is_in_use = self.archived_at is None and not self.quarantine and self.verdict.is_validated
-        return is_in_use and not self.is_approved_question
+        return is_in_use and not self.has_nothing_to_repeat
 
     @property
-    def is_approved_question(self) -> bool:
-        """Whether it only asked the person back, and people approved of that: nothing to repeat."""
-        return self.action == ASK and self.verdict is Verdict.SUCCESS
+    def has_nothing_to_repeat(self) -> bool:
+        """Whether it only asked the person back or found no answer, and people approved of that."""
+        return self.action in (ASK, GAVE_UP) and self.verdict is Verdict.SUCCESS
 
     @property
     def scope(self) -> Scope:

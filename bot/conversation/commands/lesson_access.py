@@ -106,7 +106,7 @@ def _listed(reader: Scope, episode: Episode) -> ListedLesson | None:
     """The lesson as it counts for this person here; None if it does not count."""
     order = {name: rank for rank, name in enumerate(partitions_for(reader))}
     filed = [entry for entry in partitions_of(episode) if entry.partition in order]
-    if not filed or episode.is_approved_question:
+    if not filed or episode.has_nothing_to_repeat:
         return None
     verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
     same = [entry for entry in filed if entry.verdict is verdict]
@@ -145,8 +145,8 @@ def _may_widen(episode: Episode) -> bool:
     """Whether a promotion could widen a lesson's audience, and no teacher has decided that yet."""
     verdicts = episode.verdicts
     is_nothing = episode.termination is Termination.FAILURE and episode.verdict is Verdict.FAILURE
-    # "I don't know that." need not be avoided by anybody, and a question need not be repeated.
-    if episode.promoted is not None or is_nothing or episode.is_approved_question:
+    # "I don't know that." need not be avoided by anybody, and neither it nor a question need be repeated.
+    if episode.promoted is not None or is_nothing or episode.has_nothing_to_repeat:
         return False
     if episode.origin is not Origin.RUN and verdicts.overall is Verdict.PENDING:
         return True  # written by somebody whose word alone does not count, such as a guest

@@ -340,3 +340,14 @@ async def test_no_teacher_decides_about_an_answer_that_is_none() -> None:
     await chat.react(await chat.ask("lunch?"), "👎")
     assert "👎 avoid “lunch?” - no answer - taught by you" in await chat.command("memory")
     assert "Nothing waits" in await chat.command("review", by=TEA, role=TEACHER)
+
+
+async def test_a_thumb_up_on_an_answer_that_is_none_is_no_lesson_to_repeat() -> None:
+    chat = Chat()
+    chat.oracle.answers["lunch?"] = fail("I don't know.")
+    posted = await chat.ask("lunch?")
+    await chat.react(posted, "👍")
+    assert posted not in chat.mark
+    assert "lunch" not in await chat.command("memory")
+    assert "lunch" not in await chat.command("review", by=TEA, role=TEACHER)
+    assert "lunch" in await chat.command("ratings")
