@@ -11,7 +11,7 @@ from bot.conversation.feedback.asker_roles import AskerRoles
 from bot.conversation.feedback.feedback_in_words import Reading, read, supplied
 from bot.conversation.feedback.feedback_question import FeedbackQuestions, opinion_of, run_with_text, which_part
 from bot.conversation.feedback.feedback_reader import FeedbackReader
-from bot.conversation.feedback.judged_exchange import is_judged, judged_exchange
+from bot.conversation.feedback.judged_exchange import is_judged, judged_exchange, last_exchange
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
     as_understood as as_preference,
@@ -131,6 +131,8 @@ class InWordsHandler:
             return await self._withdrawn(message, run_id)
         exchanges = await self._with_marked(message, exchanges)
         about = judged_exchange(message, exchanges, self.questions.pause)
+        if about is None and (asked := await self._ask_another(message, exchanges, run_id)):
+            return asked
         if about is None or not await self.is_next(message, about):
             return await self._overheard(message, run_id)
         if style := preference_in(message.text):
@@ -152,11 +154,25 @@ class InWordsHandler:
         )
 
     async def _with_marked(self, message: Incoming, exchanges: Sequence[Exchange]) -> list[Exchange]:
-        """The exchanges, with those since the last answer that were only marked as not known."""
-        answered = [each.at for each in exchanges if not is_feedback(each.understood)]
-        since = max(answered, default=message.at - self.questions.pause)
-        marked = await self._executor(self._memory.exchanges.marked, message, since)
+        """The exchanges, with those since the last answer that were only marked as not known, to the same people."""
+        last = last_exchange(message, exchanges)
+        since = last.at if last is not None else message.at - self.questions.pause
+        people = {message.scope.person} | ({last.person} if last is not None else set())
+        marked = await self._executor(self._memory.exchanges.marked, message, since, people)
         return sorted([*exchanges, *marked], key=lambda each: each.at)
+
+    async def _ask_another(self, message: Incoming, exchanges: Sequence[Exchange], run_id: str) -> FinishedRun | None:
+        """Ask whether a message answers what the bot did not know when somebody else asked it, or they long ago."""
+        about = last_exchange(message, exchanges)
+        own = [each for each in exchanges if each.person == message.scope.person]
+        reading = supplied(message.text, about.goal) if about is not None and not is_judged(about, own) else None
+        if about is None or reading is None:
+            return None
+        nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
+        judgement = _Judgement(reading=reading, about=about, nodes=nodes, is_supplied=True)
+        if not found_nothing(nodes):
+            return None
+        return run_with_text(message, run_id, judgement.question, judgement.understood_as_doubtful)
 
     async def _judgement(self, message: Incoming, about: Exchange, *, is_judged: bool) -> _Judgement | None:
         """How a message judges an answer; None if it is no feedback on it.

@@ -29,6 +29,12 @@ def judged_exchange(message: Incoming, exchanges: Sequence[Exchange], pause: tim
     return None
 
 
+def last_exchange(message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | None:
+    """Anybody's exchange before a message, or that it replies to, without feedback and remarks."""
+    before = [each for each in exchanges if each.is_replied_to or not message.reply_to]
+    return next((each for each in reversed(before) if not (is_remark(each.text) or is_feedback(each.understood))), None)
+
+
 def is_judged(exchange: Exchange, exchanges: Sequence[Exchange]) -> bool:
     """Whether the asker already judged it in words: a "thanks" is then for the reply to that."""
     return any(each.at > exchange.at and reading_in(each.understood) for each in exchanges)

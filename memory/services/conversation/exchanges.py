@@ -1,8 +1,9 @@
 """Reading back a conversation: the questions to the bot, and its answers, before a message."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
+from functools import partial
 from itertools import islice
 
 from memory.model import Exchange, Incoming, Progress, Recollection, Scope, Visibility, found_nothing
@@ -43,17 +44,17 @@ class Exchanges:
             earlier = said_before(tx, message, pause=pause)
             return earlier, None if earlier and refers_back(message.text) else recall(tx)
 
-    def marked(self, message: Incoming, since: datetime) -> list[Exchange]:
-        """The author's latest messages there after that time and before this one that nothing was found for or posted.
+    def marked(self, message: Incoming, since: datetime, people: Collection[str]) -> list[Exchange]:
+        """These people's latest messages after that time that nothing was found for or posted, where the message is.
 
         The answer of such an exchange is empty: a mark told that nothing is known.
         """
         scope, thread = message.scope, message.scope.thread if message.scope.thread != message.message_id else ""
         with self._core.store.read() as tx:
-            latest = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, MOST)
+            latest_of = partial(tx.deliveries.messages_of, scope.workspace, scope.channel, limit=MOST)
             return [
                 _as_marked(each, message)
-                for each in latest
+                for each in (each for person in people for each in latest_of(person))
                 if since < each.at <= message.at
                 and (not thread or each.scope.thread == thread)
                 and each.progress is Progress.DELIVERED

@@ -108,6 +108,39 @@ async def test_a_statement_after_what_is_not_known_is_asked_about_on_discord(tmp
         assert server.said(thread)[-1].content.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
 
 
+async def test_who_tells_the_bot_what_it_did_not_know_for_somebody_else_is_asked_in_slack(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, ben, general = server.person("ana"), server.person("ben"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            root = await says(bot, ana, general, "where is the saw?")
+            await says(bot, ana, general, LADDER, root)  # this one is only marked
+            await says(bot, ben, general, ATTIC, root)
+            assert server.ephemerals(ben) == []
+            ben.says(general, ATTIC, thread_ts=root.ts)
+            await bot.settled()
+            [asked] = server.ephemerals(ben)
+            assert asked.text == SUPPLIED
+        async with slack_bot(server, tmp_path) as bot:
+            await ben.clicks(asked, asked.blocks[-1]["elements"][0]["action_id"]).answered()
+            await bot.settled()
+            assert sorted(bot.votes(bot.session.workspace)) == [(ben.id, -1), (ben.id, 1)]
+            again = await says(bot, ben, general, LADDER)
+            assert posted(bot, again) == [ATTIC]
+
+
+async def test_who_replies_to_what_the_bot_did_not_know_is_asked_on_discord(tmp_path: Path) -> None:
+    async with DiscordServer() as server, discord_bot(server, tmp_path) as bot:
+        general, ben = bot.session.general, server.person("ben", bot.session.guild)
+        bot.session.asks(LADDER)
+        await bot.settled()
+        bot.session.asks(ATTIC, person=ben, reply_to=server.said(general)[-1])
+        await bot.settled()
+        assert server.said(general)[-1].content == SUPPLIED
+        bot.session.asks("1", person=ben, reply_to=server.said(general)[-1])
+        await bot.settled()
+        assert sorted(bot.votes(bot.session.workspace)) == [(ben.id, -1), (ben.id, 1)]
+
+
 async def test_a_teacher_in_slack_is_known_as_one(tmp_path: Path) -> None:
     async with SlackServer() as server:
         tea, general = server.person("tea"), server.channel("general")
