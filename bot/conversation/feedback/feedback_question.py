@@ -140,7 +140,11 @@ class FeedbackQuestions:
                 text=message.text,
                 at=event.at,
             )
-            return FeedbackDecision(message=await self._executor(self._memory.recording.accept, again))
+            taken = partial(self._memory.in_words.take_back, at=event.at, event_id=event.event_id)
+            was_taken = await self._executor(taken, event.scope.workspace, [message.event_id])
+            judged_run = await self.judged_run(message) if was_taken else ""
+            accepted = await self._executor(self._memory.recording.accept, again)
+            return FeedbackDecision(message=accepted, changed_run=judged_run)
         judged_run = await self.judged_run(message)
         if not judged_run:
             return None

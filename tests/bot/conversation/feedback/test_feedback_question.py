@@ -83,6 +83,16 @@ async def test_what_is_undone_as_a_correction_of_a_part_may_be_answered_instead(
     assert chat.oracle.asked[-1] == "No, it's in the cellar."
 
 
+async def test_no_after_a_part_was_pressed_takes_the_lesson_back_and_answers_the_message(chat: Chat) -> None:
+    await chat.ask("No, it's in the cellar.")
+    await press(chat, KEY)
+    assert taught(chat) == [(KEY, "it's in the cellar")]
+    await press(chat, "No")
+    await chat.bot.idle()
+    assert taught(chat) == []
+    assert chat.oracle.asked[-1] == "No, it's in the cellar."
+
+
 async def test_what_the_form_says_was_wrong_is_kept(chat: Chat) -> None:
     await chat.correct("In the cellar.", reason="wrong facts")
     await press(chat, KEY)
