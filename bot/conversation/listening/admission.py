@@ -60,5 +60,5 @@ def rate_limited(rest: timedelta) -> str:
     minutes = round(rest.total_seconds() / 60)
     return (
         f"You write faster than I can keep up with, so I answer you here again in {count(minutes, 'minute')}: please "
-        "ask then what I have not answered. Corrections and reactions count all the same."
+        "ask then what I have not answered. Corrections, reactions, buttons and the slash command work all the same."
     )
