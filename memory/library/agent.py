@@ -11,7 +11,14 @@ from memory.library.reactions import AGENT_EMOJI
 from memory.model import Episode, Exemplar, Lesson, Reaction, Role, Scope, Step, StepKind, Verdict
 from memory.model.evidence import Evidence
 from memory.model.teaching import EmojiMap
-from memory.model.validation import flag, mapping, one_of, shown, text as checked_text, whole
+from memory.model.validation import (
+    require_bool,
+    require_instance,
+    require_mapping,
+    require_text as checked_text,
+    require_whole,
+    shown_value,
+)
 from memory.rules.audience import partitions_for, partitions_of
 from memory.services import Memory
 
@@ -32,16 +39,16 @@ class AgentMemory:
     emoji: EmojiMap = AGENT_EMOJI
 
     def __post_init__(self) -> None:
-        one_of(Memory, self.memory, "the memory of an agent")
-        one_of(Scope, self.scope, "the scope of an agent")
-        one_of(Role, self.role, "the role of a person")
-        one_of(EmojiMap, self.emoji, "the emoji of an agent")
+        require_instance(Memory, self.memory, "the memory of an agent")
+        require_instance(Scope, self.scope, "the scope of an agent")
+        require_instance(Role, self.role, "the role of a person")
+        require_instance(EmojiMap, self.emoji, "the emoji of an agent")
 
     def recall(self, goal: str, limit: int) -> dict[str, Any]:
         """The validated lessons nearest to a goal, and a known answer if people's verdicts are sure of it."""
         if not checked_text(goal, "goal").strip():
             raise InvalidInput("recall needs a goal: what is to be done or answered?")
-        whole(limit, "limit", low=1, high=MOST_LESSONS)
+        require_whole(limit, "limit", low=1, high=MOST_LESSONS)
         found, evidence = self._recalled(goal)
         is_sure = evidence is not None and bool(evidence.beliefs) and evidence.is_sure
         return {
@@ -81,9 +88,9 @@ class AgentMemory:
         if not checked_text(goal, "goal").strip() or not checked_text(answer, "answer").strip():
             raise InvalidInput("record needs a goal and an answer")
         if not isinstance(steps, list | tuple):
-            raise InvalidInput(f"steps must be a list of mappings, got {shown(steps)}")
+            raise InvalidInput(f"steps must be a list of mappings, got {shown_value(steps)}")
         for each in steps:
-            mapping(each, "each of steps")
+            require_mapping(each, "each of steps")
         if len(steps) > MOST_STEPS:
             raise InvalidInput(f"record takes at most {MOST_STEPS} steps, got {len(steps)}")
         episodic, answer_id = EpisodicMemory(self.memory, self.scope), self.memory.new_id()
@@ -104,8 +111,8 @@ class AgentMemory:
         """Apply the person's emoji reaction to a recorded answer."""
         value = self.emoji.value(checked_text(emoji, "emoji"))
         if value is None:
-            raise InvalidInput(f"the emoji {shown(emoji)} has no meaning here; 👍 and 👎 have one")
-        flag(withdraw, "withdraw")
+            raise InvalidInput(f"the emoji {shown_value(emoji)} has no meaning here; 👍 and 👎 have one")
+        require_bool(withdraw, "withdraw")
         self._run(answer_id)
         done = self.memory.teaching.react(
             Reaction(
@@ -141,7 +148,7 @@ class AgentMemory:
     def _run(self, answer_id: str) -> str:
         run_id = self.memory.answers.of_message(self.scope, checked_text(answer_id, "answer_id"), self.memory.clock())
         if run_id is None:
-            raise NotFound(f"there is no answer {shown(answer_id)} here; `record` gives the id")
+            raise NotFound(f"there is no answer {shown_value(answer_id)} here; `record` gives the id")
         return run_id
 
 

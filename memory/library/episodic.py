@@ -26,7 +26,16 @@ from memory.model import (
     Vector,
     Visibility,
 )
-from memory.model.validation import all_of, integer, json_value, mapping, one_of, text, texts, word
+from memory.model.validation import (
+    require_instance,
+    require_instances,
+    require_integer,
+    require_json,
+    require_mapping,
+    require_member,
+    require_text,
+    require_texts,
+)
 from memory.ports import Transaction
 from memory.rules.fold import facts
 from memory.rules.quarantine import flags_of
@@ -68,8 +77,8 @@ class EpisodicMemory:
     """Stores completed episodes of one user, and finds the most similar validated ones."""
 
     def __init__(self, memory: Memory, scope: Scope) -> None:
-        self.memory = one_of(Memory, memory, "the service of a memory")
-        self.scope = one_of(Scope, scope, "the scope of a memory")
+        self.memory = require_instance(Memory, memory, "the service of a memory")
+        self.scope = require_instance(Scope, scope, "the scope of a memory")
 
     def store(self, episode: Episode) -> Episode:
         """Store an episode; returns it as stored, with its id.
@@ -169,8 +178,8 @@ class EpisodicMemory:
 
     def retrieve(self, goal: str, k: int = 3) -> list[Episode]:
         """The `k` validated episodes that are most similar to the goal, best first. Never returns pending ones."""
-        integer(k, "k")
-        if k <= 0 or not text(goal, "goal").strip():
+        require_integer(k, "k")
+        if k <= 0 or not require_text(goal, "goal").strip():
             return []
         config = replace(self.memory.recalling.config, final_k=k)
         recollection = self.memory.recalling.recall(self.scope, goal, config=config)
@@ -195,22 +204,22 @@ def keep_for_a_while(
 
 def _check(episode: Episode) -> None:
     """Raises `InvalidInput` for an episode that a store could not keep and return unchanged."""
-    one_of(Episode, episode, "what is stored")
-    word(EpisodeStatus, episode.status, "the status of an episode")
-    word(Termination, episode.termination, "the termination of an episode")
-    one_of(Origin, episode.origin, "the origin of an episode")
-    one_of(Usage, episode.usage, "the usage of an episode")
+    require_instance(Episode, episode, "what is stored")
+    require_member(EpisodeStatus, episode.status, "the status of an episode")
+    require_member(Termination, episode.termination, "the termination of an episode")
+    require_instance(Origin, episode.origin, "the origin of an episode")
+    require_instance(Usage, episode.usage, "the usage of an episode")
     for each in fields(Episode):
         if each.name == "goal" or type(each.default) is str:
-            text(getattr(episode, each.name), f"the {each.name} of an episode")
+            require_text(getattr(episode, each.name), f"the {each.name} of an episode")
     for name in ("context_before", "context_after", "exemplar_ids"):
-        texts(getattr(episode, name), f"the {name} of an episode")
-    for step in all_of(Step, episode.trajectory, "the trajectory of an episode"):
-        one_of(StepKind, step.kind, "the kind of a step")
+        require_texts(getattr(episode, name), f"the {name} of an episode")
+    for step in require_instances(Step, episode.trajectory, "the trajectory of an episode"):
+        require_instance(StepKind, step.kind, "the kind of a step")
         for name in ("text", "tool", "flow"):
-            text(getattr(step, name), f"the {name} of a step")
-        texts(step.subgoals, "the subgoals of a step")
-        json_value(mapping(step.arguments, "the arguments of a step"), "the arguments of a step")
+            require_text(getattr(step, name), f"the {name} of a step")
+        require_texts(step.subgoals, "the subgoals of a step")
+        require_json(require_mapping(step.arguments, "the arguments of a step"), "the arguments of a step")
 
 
 class NoOpEpisodicMemory:
@@ -234,9 +243,9 @@ class EpisodicMemoryConfig:
     user_id: str = DEFAULT_USER
 
     def __post_init__(self) -> None:
-        one_of(Memory, self.service, "the service of a memory")
-        text(self.app_name, "app_name")
-        if not text(self.user_id, "user_id").strip():
+        require_instance(Memory, self.service, "the service of a memory")
+        require_text(self.app_name, "app_name")
+        if not require_text(self.user_id, "user_id").strip():
             raise InvalidInput("a user id cannot be empty: memory is kept apart by it")
 
     def with_user_id(self, user_id: str) -> "EpisodicMemoryConfig":

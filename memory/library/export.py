@@ -11,7 +11,7 @@ from typing import Any, Literal, cast
 from memory.adapters.row_validation import field_names
 from memory.errors import InvalidInput
 from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
-from memory.model.validation import shown
+from memory.model.validation import shown_value
 from memory.rules.retrieval.adapter import ScoredMemory
 from memory.rules.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
 from memory.services.privacy.forget import PersonalData
@@ -52,7 +52,7 @@ def export_memories(memories: Sequence[Exportable], format: Format = "json") -> 
         case "prompt":
             return _prompt(memories)
         case _:
-            raise InvalidInput(f"cannot export as {shown(format)}; use json, csv or prompt")
+            raise InvalidInput(f"cannot export as {shown_value(format)}; use json, csv or prompt")
 
 
 def export_person(held: PersonalData, person: str) -> dict[str, object]:

@@ -12,7 +12,14 @@ from typing import Literal, Protocol, TypeVar
 
 from memory.errors import GraderMissing, InvalidInput
 from memory.model import GradeSource
-from memory.model.validation import flag, integer, mapping, number, shown, text
+from memory.model.validation import (
+    require_bool,
+    require_integer,
+    require_mapping,
+    require_number,
+    require_text,
+    shown_value,
+)
 
 T = TypeVar("T")
 
@@ -35,11 +42,11 @@ class StepGrade:
 
     def __post_init__(self) -> None:
         for name in ("step_id", "action", "explanation", "correction"):
-            text(getattr(self, name), name)
+            require_text(getattr(self, name), name)
         if self.step_number is not None:
-            integer(self.step_number, "step_number")
-        flag(self.is_correct, "is_correct")
-        number(self.confidence, "confidence", high=1.0)
+            require_integer(self.step_number, "step_number")
+        require_bool(self.is_correct, "is_correct")
+        require_number(self.confidence, "confidence", high=1.0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +64,9 @@ class GradingResult:
 
     def __post_init__(self) -> None:
         if self.task_completed is not None:
-            flag(self.task_completed, "task_completed")
-        number(self.completion_confidence, "completion_confidence", high=1.0)
-        text(self.overall_explanation, "overall_explanation")
+            require_bool(self.task_completed, "task_completed")
+        require_number(self.completion_confidence, "completion_confidence", high=1.0)
+        require_text(self.overall_explanation, "overall_explanation")
         object.__setattr__(self, "step_grades", _step_grades(self.step_grades))
 
 
@@ -142,12 +149,12 @@ def grading_result(
 
 def _step_grades(given: object) -> tuple[StepGrade, ...]:
     if not isinstance(given, list | tuple):
-        raise InvalidInput(f"grades must be a list of grades of steps, got {shown(given)}")
+        raise InvalidInput(f"grades must be a list of grades of steps, got {shown_value(given)}")
     return tuple(step_grade(each) for each in given)
 
 
 def _made(kind: type[T], given: Mapping[str, object]) -> T:
-    mapping(given, f"a {kind.__name__}")
+    require_mapping(given, f"a {kind.__name__}")
     known = {each.name for each in fields(kind)}  # type: ignore[arg-type]  # both are dataclasses
     values = {_SPELLING.get(name, name): value for name, value in given.items()}
     unknown = [name for name in values if name not in known]
@@ -169,7 +176,7 @@ def set_grader(grader: Grader | None) -> None:
     """Set the grader of this process; None removes it. Raises `InvalidInput` for an object without a method `grade`."""
     global _chosen
     if grader is not None and not callable(getattr(grader, "grade", None)):
-        raise InvalidInput(f"a grader needs a method grade(request), got {shown(grader)}")
+        raise InvalidInput(f"a grader needs a method grade(request), got {shown_value(grader)}")
     _chosen = grader
 
 

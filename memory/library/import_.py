@@ -18,7 +18,7 @@ from memory.adapters.row_validation import all_storable, storable
 from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import Episode, MemoryEntry
-from memory.model.validation import json_value, shown, text as checked_text
+from memory.model.validation import require_json, require_text as checked_text, shown_value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _CAMEL = re.compile(r"(?<=[a-z0-9])([A-Z])")
@@ -74,7 +74,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     unreadable: list[Unreadable] = []
     for position, record in enumerate(records, start=1):
         try:
-            json_value(record, "it")
+            require_json(record, "it")
             memories.append(storable(_memory(record)))
         except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
             unreadable.append(Unreadable(position=position, reason=str(exc)))
@@ -101,7 +101,7 @@ def _episodes(text: str) -> list[Episode]:
     try:
         episodes = all_storable(_EPISODES.validate_json(text))
         for step in [step for each in episodes for step in each.trajectory if step.arguments]:
-            json_value([[[step.arguments]]], "it")  # nested as in its record, for the limit of depth
+            require_json([[[step.arguments]]], "it")  # nested as in its record, for the limit of depth
     except (InvalidInput, ValueError, TypeError, OverflowError):
         return []
     return episodes
@@ -114,7 +114,7 @@ def content_hash(memory: Episode | MemoryEntry) -> str:
     for other types.
     """
     if not isinstance(memory, Episode | MemoryEntry):
-        raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown(memory)}")
+        raise InvalidInput(f"only episodes and memory entries have a content hash, got {shown_value(memory)}")
     names = _EPISODE_CONTENT if isinstance(memory, Episode) else _ENTRY_CONTENT
     text = _TO_COMPARE.encode([type(memory).__name__, {name: getattr(memory, name) for name in names}])
     return hashlib.sha256(text.encode()).hexdigest()
@@ -171,4 +171,4 @@ def _error_text(error: ErrorDetails) -> str:
             return f"it needs the field {where!r}"
         case "value_error":
             return str(error["ctx"]["error"])
-    return f"{where}: {error['msg']}, got {shown(error['input'])}"
+    return f"{where}: {error['msg']}, got {shown_value(error['input'])}"

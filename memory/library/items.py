@@ -14,7 +14,7 @@ from memory.library.episodic import EpisodicMemory, keep_for_a_while
 from memory.library.ledger import keys_here
 from memory.library.visibility import may_be_shown, place_json
 from memory.model import ShortMemory
-from memory.model.validation import json_value, mapping, text, texts
+from memory.model.validation import require_json, require_mapping, require_text, require_texts
 from memory.ports import Transaction
 
 KIND = "goodbot/item"
@@ -84,11 +84,11 @@ class ItemMemory:
         """
         memory, scope = self._episodic.memory, self._episodic.scope
         for (path, key), wanted in changes.items():
-            texts(path, "the path of an item")
-            text(key, "the key of an item")
+            require_texts(path, "the path of an item")
+            require_text(key, "the key of an item")
             if wanted is not None:
-                json_value(mapping(wanted.value, "the value of an item"), "the value of an item")
-                json_value(wanted.indexed, "what is indexed of an item")
+                require_json(require_mapping(wanted.value, "the value of an item"), "the value of an item")
+                require_json(wanted.indexed, "what is indexed of an item")
         with memory.store.write() as tx:
             for (path, key), wanted in changes.items():
                 if wanted is None:
@@ -125,18 +125,18 @@ class ItemMemory:
             return may_be_shown(tx, self._episodic.scope, {"channel": channel, "visibility": visibility})
 
         def item(entry: ShortMemory) -> StoredItem | None:
-            place = mapping(entry.value["said_in"], "the place of an item")
+            place = require_mapping(entry.value["said_in"], "the place of an item")
             return _item(entry) if is_shown(str(place["channel"]), str(place["visibility"])) else None
 
         return item
 
 
 def _item(entry: ShortMemory) -> StoredItem:
-    kept = mapping(entry.value["value"], "an item")
+    kept = require_mapping(entry.value["value"], "an item")
     return StoredItem(
-        path=texts(kept["path"], "the path of an item"),
+        path=require_texts(kept["path"], "the path of an item"),
         key=str(kept["key"]),
-        value={str(name): each for name, each in mapping(kept["value"], "the value of an item").items()},
+        value={str(name): each for name, each in require_mapping(kept["value"], "the value of an item").items()},
         indexed=kept["indexed"],
         created_at=entry.created_at,
         updated_at=datetime.fromisoformat(str(kept["updated_at"])),

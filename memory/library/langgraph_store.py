@@ -25,7 +25,7 @@ from memory.library.agent import AgentMemory
 from memory.library.episodic import EpisodicMemory
 from memory.library.items import ItemKey, ItemMemory, NewItem, StoredItem
 from memory.model import Episode, Vector
-from memory.model.validation import one_of, texts
+from memory.model.validation import require_instance, require_texts
 from memory.rules.retrieval.likeness import cosine
 
 LESSONS = ("goodbot", "lessons")
@@ -44,9 +44,9 @@ class LangGraphStore(BaseStore):
     """
 
     def __init__(self, memory: AgentMemory, *, fields: Sequence[str] = ("$",)) -> None:
-        self._agent = one_of(AgentMemory, memory, "the memory of a store")
+        self._agent = require_instance(AgentMemory, memory, "the memory of a store")
         self._items = ItemMemory(EpisodicMemory(memory.memory, memory.scope))
-        self._fields = list(texts(fields, "the fields of a store"))
+        self._fields = list(require_texts(fields, "the fields of a store"))
         self._vectors: dict[str, Vector] = {}
 
     def batch(self, ops: Iterable[Op]) -> list[Result]:

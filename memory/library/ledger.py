@@ -13,7 +13,7 @@ from memory.errors import Conflict
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, place_json
 from memory.model import Audience, Episode, LedgerEntry, Scope
-from memory.model.validation import json_value, lifetime, mapping, one_of, text
+from memory.model.validation import require_instance, require_json, require_lifetime, require_mapping, require_text
 from memory.ports import Transaction
 from memory.rules.audience import is_here, is_personal, may_read, partition_of, partitions_for
 from memory.services.verdicts.verdicts import write_votes
@@ -30,7 +30,7 @@ class ReactionContext:
 
     def __post_init__(self) -> None:
         for name in ("goal", "output", "sender_key"):
-            text(getattr(self, name), name)
+            require_text(getattr(self, name), name)
 
 
 class ShortMemoryStore:
@@ -49,10 +49,10 @@ class ShortMemoryStore:
 
         Raises `InvalidInput` (a `ValueError`) for a `ttl` that is not positive, and a value that is no JSON object.
         """
-        lifetime(ttl, "ttl")
-        text(kind, "kind")
-        text(key, "key")
-        json_value(mapping(value, "value"), "value")
+        require_lifetime(ttl, "ttl")
+        require_text(kind, "kind")
+        require_text(key, "key")
+        require_json(require_mapping(value, "value"), "value")
         if self.episodic is None:
             return
         scope = self.episodic.scope
@@ -62,8 +62,8 @@ class ShortMemoryStore:
 
     def get(self, kind: str, key: str) -> Mapping[str, object] | None:
         """The value; None if there is none or it has expired. One that was set here has priority over a public one."""
-        text(kind, "kind")
-        text(key, "key")
+        require_text(kind, "kind")
+        require_text(key, "key")
         if self.episodic is None:
             return None
         with self.episodic.memory.store.read() as tx:
@@ -71,8 +71,8 @@ class ShortMemoryStore:
 
     def delete(self, kind: str, key: str) -> bool:
         """Delete the values that `get` can find, here and public ones. Whether there were any."""
-        text(kind, "kind")
-        text(key, "key")
+        require_text(kind, "kind")
+        require_text(key, "key")
         if self.episodic is None:
             return False
         with self.episodic.memory.store.write() as tx:
@@ -122,7 +122,7 @@ class ReactionLedger:
     ) -> None:
         """Raises `InvalidInput` (a `ValueError`) for a `ttl` that is not positive."""
         self._episodic = store.episodic if isinstance(store, ShortMemoryStore) else _memory(store)
-        self._ttl = lifetime(ttl, "ttl")
+        self._ttl = require_lifetime(ttl, "ttl")
 
     def record(self, message_id: str, context: ReactionContext, *, channel: str = "", run_id: str = "") -> None:
         """Store a sent message; its episode is pending until somebody reacts. Until then the same id replaces it.
@@ -134,9 +134,9 @@ class ReactionLedger:
         to. Raises `Conflict` if there is no such run or it is another person's, and for another context or run once
         there were reactions on the message: they are about the first.
         """
-        text(message_id, "message_id")
-        text(channel, "channel")
-        one_of(ReactionContext, context, "context")
+        require_text(message_id, "message_id")
+        require_text(channel, "channel")
+        require_instance(ReactionContext, context, "context")
         if self._episodic is None or not message_id:
             return
         memory, scope = self._episodic.memory, self._episodic.scope
@@ -178,8 +178,8 @@ class ReactionLedger:
 
         There is none if it has expired, its episode was erased, or its conversation may not be read from here.
         """
-        text(message_id, "message_id")
-        text(channel, "channel")
+        require_text(message_id, "message_id")
+        require_text(channel, "channel")
         root = self._root(message_id, channel)
         return None if root is None else _context_of(root)
 
@@ -257,4 +257,4 @@ def _memory(given: EpisodicMemory | NoOpEpisodicMemory | None) -> EpisodicMemory
     """The given memory; None for one that stores nothing. Raises `InvalidInput` for other types."""
     if given is None or isinstance(given, NoOpEpisodicMemory):
         return None
-    return one_of(EpisodicMemory, given, "the memory")
+    return require_instance(EpisodicMemory, given, "the memory")

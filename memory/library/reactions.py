@@ -4,7 +4,7 @@ from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
 from memory.library.ledger import ReactionLedger, posted
 from memory.model import Episode, Reaction, Role
 from memory.model.teaching import EmojiMap
-from memory.model.validation import flag, one_of, text, word
+from memory.model.validation import require_bool, require_instance, require_member, require_text
 
 AGENT_EMOJI = EmojiMap(
     success=(
@@ -29,11 +29,11 @@ class ReactionHandler:
         *,
         emoji: EmojiMap = AGENT_EMOJI,
     ) -> None:
-        self._ledger = None if ledger is None else one_of(ReactionLedger, ledger, "the ledger of a handler")
+        self._ledger = None if ledger is None else require_instance(ReactionLedger, ledger, "the ledger of a handler")
         if episodic is not None and not isinstance(episodic, NoOpEpisodicMemory):
-            one_of(EpisodicMemory, episodic, "the memory of a handler")
+            require_instance(EpisodicMemory, episodic, "the memory of a handler")
         self._episodic = episodic if isinstance(episodic, EpisodicMemory) else None
-        self._emoji = one_of(EmojiMap, emoji, "the emoji of a handler")
+        self._emoji = require_instance(EmojiMap, emoji, "the emoji of a handler")
 
     def handle_reaction(
         self,
@@ -54,9 +54,9 @@ class ReactionHandler:
         """
         named = {"message_id": message_id, "emoji": emoji, "actor": actor, "channel": channel, "event_id": event_id}
         for name, given in named.items():
-            text(given, name)
-        flag(added, "added")
-        role = word(Role, role, "role")
+            require_text(given, name)
+        require_bool(added, "added")
+        role = require_member(Role, role, "role")
         value = self._emoji.value(emoji)
         if self._ledger is None or self._episodic is None or value is None:
             return None

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from memory.library.episodic import EpisodicMemory, keep_for_a_while
 from memory.library.visibility import may_be_shown, place_json
 from memory.model import Audience, Episode, Event, EventKind, Exemplar, Retrieval, RetrievalItem, Signal, Verdict
-from memory.model.validation import all_of, integer, one_of, text
+from memory.model.validation import require_instance, require_instances, require_integer, require_text
 from memory.ports import Transaction
 from memory.rules.audience import may_read, may_see, partition_of
 from memory.rules.use_detection import Detector, OverlapDetector, Similarity, SimilarityDetector
@@ -62,7 +62,7 @@ class RetrievalFeedbackSignal:
     def __init__(
         self, episodic: EpisodicMemory, detector: Detector | None = None, *, similarity: Similarity | None = None
     ) -> None:
-        self._episodic = one_of(EpisodicMemory, episodic, "the memory of the findings")
+        self._episodic = require_instance(EpisodicMemory, episodic, "the memory of the findings")
         self._memory = episodic.memory
         self._scope = episodic.scope
         inner = detector or OverlapDetector()
@@ -79,9 +79,9 @@ class RetrievalFeedbackSignal:
         are no evidence of use. A lesson of another person is judged as stored, and changed only if the retrieval showed
         it and was recorded with an answer to this person. Raises `InvalidInput` for other types.
         """
-        all_of(Episode, injected, "injected")
+        require_instances(Episode, injected, "injected")
         for name, value in (("response", response), ("context", context), ("retrieval_id", retrieval_id)):
-            text(value, name)
+            require_text(value, name)
         workspace = self._scope.workspace
         skipped: list[str] = []
         found: list[RetrievalFeedback] = []
@@ -157,8 +157,8 @@ class RetrievalFeedbackSignal:
         For one's own episodes all findings, for others' those of one's own retrievals. `context` is empty unless this
         person asked the question, and may see it here. Empty for an episode that this person may not see.
         """
-        text(episode_id, "episode_id")
-        integer(limit, "limit")
+        require_text(episode_id, "episode_id")
+        require_integer(limit, "limit")
         with self._memory.store.read() as tx:
             episode = tx.episodes.get(self._scope.workspace, episode_id)
             if episode is None or not may_see(self._scope, episode):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from threading import Lock
 
-from memory.model.validation import text
+from memory.model.validation import require_text
 from memory.rules.redaction import Redactor
 
 
@@ -37,8 +37,8 @@ class WorkingMemory:
 
     def store(self, key: str, value: str, *, node: str = "", at: datetime | None = None) -> None:
         """Store a value, replacing one with the same key. Raises `InvalidInput` if key or value is no text."""
-        text(key, "the key of an observation")
-        kept = self._clean(text(value, f"the value of {key}"))
+        require_text(key, "the key of an observation")
+        kept = self._clean(require_text(value, f"the value of {key}"))
         with self._lock:
             self._entries[key] = Observation(key=key, value=kept, node=node, at=at)
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from urllib.parse import urlsplit
 
-from memory.model.validation import shown, word
+from memory.model.validation import require_member, shown_value
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
@@ -78,14 +78,14 @@ class EnvironmentState:
 
 def _texts(elements: object) -> tuple[str, ...]:
     if isinstance(elements, str) or not isinstance(elements, Iterable):
-        raise TypeError(f"the elements of an environment are a list of texts, got {shown(elements)}")
+        raise TypeError(f"the elements of an environment are a list of texts, got {shown_value(elements)}")
     return tuple(map(_word, elements))
 
 
 def _word(value: object) -> str:
     """A text or a number as text."""
     if not isinstance(value, str | int | float):
-        raise TypeError(f"the elements and the address of an environment are texts, got {shown(value)}")
+        raise TypeError(f"the elements and the address of an environment are texts, got {shown_value(value)}")
     return str(value)
 
 
@@ -143,7 +143,7 @@ class MemoryEntry:
     """The grades of the whole run, oldest first."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "outcome", word(Outcome, self.outcome, "outcome"))
+        object.__setattr__(self, "outcome", require_member(Outcome, self.outcome, "outcome"))
         for moment in (self.created_at, self.graded_at):
             if moment is not None and moment.tzinfo is None:
                 raise ValueError(f"times of a memory must be aware (UTC), got {moment!r}")

@@ -5,7 +5,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from memory.errors import InvalidInput
-from memory.model.validation import shown, word
+from memory.model.validation import require_member, shown_value
 
 
 class Visibility(StrEnum):
@@ -62,13 +62,13 @@ class Scope:
     def __post_init__(self) -> None:
         for part in (self.workspace, self.channel, self.person, self.thread, self.place):
             if not isinstance(part, str):
-                raise InvalidInput(f"a scope is made of texts, got {shown(part)}")
+                raise InvalidInput(f"a scope is made of texts, got {shown_value(part)}")
         if not self.workspace or not self.channel or not self.person:
             # Not `InvalidInput`: a damaged row has such a scope, too, and is no fault of the caller.
             names = (self.workspace, self.channel, self.person)
             raise ValueError(f"a scope needs a workspace, a channel and a person, got {names}")
         if not isinstance(self.visibility, Visibility):
-            visibility = word(Visibility, self.visibility, "the visibility of a scope")
+            visibility = require_member(Visibility, self.visibility, "the visibility of a scope")
             object.__setattr__(self, "visibility", visibility)
 
     @property

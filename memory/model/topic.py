@@ -10,7 +10,7 @@ from datetime import datetime
 from enum import StrEnum
 
 from memory.model.scope import Visibility
-from memory.model.validation import number, whole
+from memory.model.validation import require_number, require_whole
 
 
 class FieldType(StrEnum):
@@ -190,8 +190,8 @@ class WorldPolicy:
     """How many duplicates one pass merges."""
 
     def __post_init__(self) -> None:
-        number(self.min_similarity, "min_similarity", low=-1.0, high=1.0)
+        require_number(self.min_similarity, "min_similarity", low=-1.0, high=1.0)
         for name in ("bump", "salience_cap", "forget_below"):
-            number(getattr(self, name), name)
+            require_number(getattr(self, name), name)
         for name in ("soft_limit", "max_history", "max_merges"):
-            whole(getattr(self, name), name)
+            require_whole(getattr(self, name), name)

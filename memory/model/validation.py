@@ -25,50 +25,50 @@ _EXACT = 2**53
 """The bound of the whole numbers that a float represents exactly; larger ones must also fit into 64 bits."""
 
 
-def text(value: object, name: str) -> str:
+def require_text(value: object, name: str) -> str:
     """A text, empty or not."""
     if not isinstance(value, str):
-        raise InvalidInput(f"{name} must be a text, got {shown(value)}")
+        raise InvalidInput(f"{name} must be a text, got {shown_value(value)}")
     return value
 
 
-def texts(value: object, name: str) -> tuple[str, ...]:
+def require_texts(value: object, name: str) -> tuple[str, ...]:
     """A list, tuple or set of texts; a single text is rejected."""
     if not isinstance(value, list | tuple | set | frozenset):
-        raise InvalidInput(f"{name} must be a list of texts, got {shown(value)}")
-    return tuple(text(each, f"each of {name}") for each in value)
+        raise InvalidInput(f"{name} must be a list of texts, got {shown_value(value)}")
+    return tuple(require_text(each, f"each of {name}") for each in value)
 
 
-def flag(value: object, name: str) -> bool:
+def require_bool(value: object, name: str) -> bool:
     """A bool; words and numbers are rejected."""
     if not isinstance(value, bool):
-        raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
+        raise InvalidInput(f"{name} must be true or false, got {shown_value(value)}")
     return value
 
 
-def whole(value: object, name: str, *, low: int = 0, high: int = _BIGGEST - 1) -> int:
+def require_whole(value: object, name: str, *, low: int = 0, high: int = _BIGGEST - 1) -> int:
     """A whole number within these bounds."""
     if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
         bounds = f"from {low} to {high}" if high < _BIGGEST - 1 else f"of {low} or more"
-        raise InvalidInput(f"{name} must be a whole number {bounds}, got {shown(value)}")
+        raise InvalidInput(f"{name} must be a whole number {bounds}, got {shown_value(value)}")
     return value
 
 
-def integer(value: object, name: str) -> int:
+def require_integer(value: object, name: str) -> int:
     """A whole number of at most 64 bits, negative or not."""
     if isinstance(value, bool) or not isinstance(value, int) or not -_BIGGEST <= value < _BIGGEST:
-        raise InvalidInput(f"{name} must be a whole number of at most 64 bits, got {shown(value)}")
+        raise InvalidInput(f"{name} must be a whole number of at most 64 bits, got {shown_value(value)}")
     return value
 
 
-def counted(value: object, what: str) -> int:
+def require_from_one(value: object, what: str) -> int:
     """A whole number of at least 1."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < _BIGGEST:
-        raise InvalidInput(f"{what} are counted from 1, got {shown(value)}")
+        raise InvalidInput(f"{what} are counted from 1, got {shown_value(value)}")
     return value
 
 
-def number(value: object, name: str, *, low: float = 0.0, high: float = math.inf) -> float:
+def require_number(value: object, name: str, *, low: float = 0.0, high: float = math.inf) -> float:
     """A finite number within these bounds."""
     if (
         isinstance(value, int | float)
@@ -78,34 +78,34 @@ def number(value: object, name: str, *, low: float = 0.0, high: float = math.inf
     ):
         return float(value) if abs(value) >= _EXACT else value
     bounds = f" from {low:g} to {high:g}" if high < math.inf else f" of {low:g} or more" if low > -math.inf else ""
-    raise InvalidInput(f"{name} must be a{'' if bounds else ' finite'} number{bounds}, got {shown(value)}")
+    raise InvalidInput(f"{name} must be a{'' if bounds else ' finite'} number{bounds}, got {shown_value(value)}")
 
 
-def word(kind: type[W], value: object, name: str) -> W:
+def require_member(kind: type[W], value: object, name: str) -> W:
     """A member of this enumeration, or its value as text."""
     if not isinstance(value, str) or value not in kind._value2member_map_:
-        raise InvalidInput(f"{name} must be one of {', '.join(kind)}, got {shown(value)}")
+        raise InvalidInput(f"{name} must be one of {', '.join(kind)}, got {shown_value(value)}")
     return kind(value)
 
 
-def one_of(kind: type[T], value: object, name: str) -> T:
+def require_instance(kind: type[T], value: object, name: str) -> T:
     """An instance of this class."""
     if not isinstance(value, kind):
-        raise InvalidInput(f"{name} must be {_with_article(kind.__name__)}, got {shown(value)}")
+        raise InvalidInput(f"{name} must be {_with_article(kind.__name__)}, got {shown_value(value)}")
     return value
 
 
-def all_of(kind: type[T], value: object, name: str) -> tuple[T, ...]:
+def require_instances(kind: type[T], value: object, name: str) -> tuple[T, ...]:
     """A list or tuple of instances of this class."""
     if not isinstance(value, list | tuple):
-        raise InvalidInput(f"{name} must be a list of {kind.__name__}, got {shown(value)}")
-    return tuple(one_of(kind, each, f"each of {name}") for each in value)
+        raise InvalidInput(f"{name} must be a list of {kind.__name__}, got {shown_value(value)}")
+    return tuple(require_instance(kind, each, f"each of {name}") for each in value)
 
 
-def lifetime(value: object, name: str) -> timedelta:
+def require_lifetime(value: object, name: str) -> timedelta:
     """A duration above zero, of at most a century."""
     if not isinstance(value, timedelta) or not timedelta(0) < value <= _CENTURY:
-        raise InvalidInput(f"{name} must be a time above zero, of a century at most, got {shown(value)}")
+        raise InvalidInput(f"{name} must be a time above zero, of a century at most, got {shown_value(value)}")
     return value
 
 
@@ -120,7 +120,7 @@ def is_in_calendar(moment: datetime) -> bool:
     return True
 
 
-def embedding(value: object, name: str) -> tuple[float, ...]:
+def require_embedding(value: object, name: str) -> tuple[float, ...]:
     """A vector: one row of finite numbers. All zeros, for a text without content, is similar to nothing."""
     wrong = InvalidInput(f"{name} must be one row of finite numbers, at least one; leave it out to have it made")
     if isinstance(value, str | bytes | Mapping) or not isinstance(value, Iterable):
@@ -134,7 +134,7 @@ def embedding(value: object, name: str) -> tuple[float, ...]:
     return row
 
 
-def json_value(value: T, name: str) -> T:
+def require_json(value: T, name: str) -> T:
     """A value that can be written as JSON, at most `DEEPEST` levels deep."""
     level: list[object] = [value]
     for _ in range(DEEPEST):
@@ -144,10 +144,10 @@ def json_value(value: T, name: str) -> T:
     raise InvalidInput(f"{name} is nested more than {DEEPEST} levels deep; store it as a text or in parts")
 
 
-def mapping(value: object, name: str) -> Mapping[object, object]:
+def require_mapping(value: object, name: str) -> Mapping[object, object]:
     """A mapping."""
     if not isinstance(value, Mapping):
-        raise InvalidInput(f"{name} must be a mapping, got {shown(value)}")
+        raise InvalidInput(f"{name} must be a mapping, got {shown_value(value)}")
     return value
 
 
@@ -158,18 +158,18 @@ def _parts(value: object, name: str) -> Iterable[object]:
     if isinstance(value, Mapping):
         if not _TEXT.issuperset(map(type, value)):
             for key in value:
-                text(key, f"each key of {name}")
+                require_text(key, f"each key of {name}")
         return value.values()
     if isinstance(value, int) and not isinstance(value, bool):
-        integer(value, f"each number of {name}")
+        require_integer(value, f"each number of {name}")
     elif isinstance(value, float):
-        number(value, f"each number of {name}", low=-math.inf)
+        require_number(value, f"each number of {name}", low=-math.inf)
     elif not (value is None or isinstance(value, str | bool)):
-        raise InvalidInput(f"{name} must hold JSON values only, got {shown(value)}")
+        raise InvalidInput(f"{name} must hold JSON values only, got {shown_value(value)}")
     return ()
 
 
-def shown(value: object) -> str:
+def shown_value(value: object) -> str:
     """A value for an error message: short values as they are, others by their type."""
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= _BIGGEST:
         return "a number of more than 64 bits"

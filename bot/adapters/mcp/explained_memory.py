@@ -6,7 +6,7 @@ from bot.conversation.explanations.explanation import explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
 from memory.errors import NotFound
 from memory.library.agent import AgentMemory
-from memory.model.validation import shown
+from memory.model.validation import shown_value
 from memory.rules.audience import may_read, may_see
 
 
@@ -25,7 +25,7 @@ class ExplainedMemory(AgentMemory):
                 view = replace(view, nodes=(root, *view.nodes[1:]))
                 return explain(replace(explanation, view=view), self.scope)
         nothing = NotFound(
-            f"nothing with the id {shown(subject_id)} can be explained here; `recall` and `record` give ids"
+            f"nothing with the id {shown_value(subject_id)} can be explained here; `recall` and `record` give ids"
         )
         try:
             lesson = self.memory.explaining.lesson(self.scope.workspace, subject_id)

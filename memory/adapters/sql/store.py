@@ -37,7 +37,7 @@ from memory.adapters.sql.transaction.driver import raise_ours, translated
 from memory.adapters.sql.transaction.session import Session
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
-from memory.model.validation import text
+from memory.model.validation import require_text
 from memory.ports import Transaction
 
 RECALL_BYTES = 256 * 2**20
@@ -211,7 +211,7 @@ class SqlStore:
 
 def _database_at(url: str, *, migrate: bool) -> Database:
     # The address may hold a password, so no message repeats it.
-    scheme, separator, _ = text(url, "the address of the database").partition("://")
+    scheme, separator, _ = require_text(url, "the address of the database").partition("://")
     if not separator or not scheme.replace("+", "").isalnum():
         raise InvalidInput("DATABASE_URL is not an address. Use sqlite:////absolute/path/goodbot.db.")
     if scheme in ("sqlite", "sqlite+pysqlite"):

@@ -12,7 +12,14 @@ from memory.errors import Conflict, InvalidInput
 from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig, keep_for_a_while
 from memory.library.lifecycle.redacting import clean_environment
 from memory.model import Audience, EnvironmentState, Scope, SessionRun, Visibility
-from memory.model.validation import counted, embedding, flag, json_value, one_of, text
+from memory.model.validation import (
+    require_bool,
+    require_embedding,
+    require_from_one,
+    require_instance,
+    require_json,
+    require_text,
+)
 from memory.ports import Transaction
 from memory.rules.audience import partition_of
 
@@ -35,8 +42,8 @@ class EpisodeContext:
     run: SessionRun
 
     def __post_init__(self) -> None:
-        scope = one_of(EpisodicMemory, self.episodic, "the memory of a run").scope
-        run = one_of(SessionRun, self.run, "the run of a context")
+        scope = require_instance(EpisodicMemory, self.episodic, "the memory of a run").scope
+        run = require_instance(SessionRun, self.run, "the run of a context")
         if (run.workspace, run.person, run.partition) != (scope.workspace, scope.person, place_of(scope)):
             raise InvalidInput("the run was begun by somebody else or elsewhere; begin one here with init_episode()")
 
@@ -103,7 +110,7 @@ def default_episodic() -> EpisodicMemory:
 
 def memory_or_default(episodic: EpisodicMemory | None) -> EpisodicMemory:
     """The given memory, else the default one. Raises `InvalidInput` for other types."""
-    return default_episodic() if episodic is None else one_of(EpisodicMemory, episodic, "episodic")
+    return default_episodic() if episodic is None else require_instance(EpisodicMemory, episodic, "episodic")
 
 
 def init_episode(
@@ -123,13 +130,13 @@ def init_episode(
     visibility; elsewhere, or after a change, its id begins another run of the session.
     Raises `InvalidInput` without a session id, or for a repetition below 1.
     """
-    if not text(session_id, "session_id").strip():
+    if not require_text(session_id, "session_id").strip():
         raise InvalidInput("a session needs an id that names the task it repeats")
-    text(run_id, "run_id")
-    text(task, "task")
-    flag(evaluation, "evaluation")
+    require_text(run_id, "run_id")
+    require_text(task, "task")
+    require_bool(evaluation, "evaluation")
     if rep is not None:
-        counted(rep, "repetitions")
+        require_from_one(rep, "repetitions")
     memory = memory_or_default(episodic)
     scope, service = memory.scope, memory.memory
     with service.store.write() as tx:
@@ -177,15 +184,17 @@ def record_step_start(
     next step's `env_pre`. The same step id replaces a noted step. Raises `InvalidInput` without an action, and
     `Conflict` for a step that is persisted already or a number that is taken.
     """
-    service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
-    if not text(action, "action").strip():
+    service = require_instance(EpisodeContext, context, "the context of a step").episodic.memory
+    if not require_text(action, "action").strip():
         raise InvalidInput("a step needs an action, for example click('42')")
     texts = {"internal_state": internal_state, "think": think, "action_element_text": action_element_text}
     for name, value in {**texts, "step_id": step_id}.items():
-        text(value, name)
+        require_text(value, name)
     if step_num is not None:
-        counted(step_num, "steps")
-    vector = embedding(internal_state_embedding, "internal_state_embedding") if len(internal_state_embedding) else ()
+        require_from_one(step_num, "steps")
+    vector = (
+        require_embedding(internal_state_embedding, "internal_state_embedding") if len(internal_state_embedding) else ()
+    )
     before, after = seen(env_pre, "env_pre"), None if env_post is None else seen(env_post, "env_post")
     redactor = service.core.redactor
     with service.store.write() as tx:
@@ -212,7 +221,7 @@ def record_step_start(
 
 def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bool:
     """Add the environment after a noted step. False if there is no such step, or it is persisted already."""
-    service = one_of(EpisodeContext, context, "the context of a step").episodic.memory
+    service = require_instance(EpisodeContext, context, "the context of a step").episodic.memory
     after = clean_environment(service.core.redactor, seen(env_post, "env_post"))
     with service.store.write() as tx:
         pending = pending_steps(tx, context)
@@ -228,7 +237,7 @@ def seen(given: Seen, name: str) -> EnvironmentState:
     Raises `TypeError` for elements that are no list of texts, and `InvalidInput` for details that are no JSON.
     """
     state = EnvironmentState.of(given)
-    json_value(state.details, f"what else is in {name}")
+    require_json(state.details, f"what else is in {name}")
     return state
 
 

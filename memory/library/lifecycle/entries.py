@@ -7,7 +7,7 @@ from datetime import datetime
 from memory.library.episodic import EpisodicMemory
 from memory.library.lifecycle.context import memory_or_default
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, StoredStep, Vector, Verdict
-from memory.model.validation import text
+from memory.model.validation import require_text
 from memory.ports import Transaction
 from memory.rules.audience import may_read
 
@@ -85,7 +85,7 @@ def load_all_memories_for_session(session_id: str, *, episodic: EpisodicMemory |
     """
     memory = memory_or_default(episodic)
     with memory.memory.store.read() as tx:
-        found = entries_of(tx, memory, text(session_id, "session_id"))
+        found = entries_of(tx, memory, require_text(session_id, "session_id"))
     return [entry.memory for entry in found]
 
 

@@ -26,7 +26,7 @@ from memory.library.lifecycle.context import EpisodeContext, known_run
 from memory.library.lifecycle.entries import EpisodeEntry, asker_verdict, entries_of
 from memory.library.lifecycle.redacting import clean_result
 from memory.model import Episode, Grade, GradeSource, MemoryEntry, Outcome, Reaction, Role, StoredGrade, Verdict
-from memory.model.validation import one_of, text, word
+from memory.model.validation import require_instance, require_member, require_text
 from memory.ports import Transaction
 from memory.rules.audience import visibility_about
 from memory.services.verdicts.verdicts import ReactionSet, write_votes
@@ -87,10 +87,10 @@ def add_grades_to_memories(
     on all memories of the run. `actor` is the person who grades, by default the memory's own. Raises `InvalidInput` (a
     `ValueError`) for an invalid grade.
     """
-    one_of(EpisodeContext, context, "the context of a run")
-    source, role = word(GradeSource, source, "source"), word(Role, role, "role")
-    text(actor, "actor")
-    text(grader, "grader")
+    require_instance(EpisodeContext, context, "the context of a run")
+    source, role = require_member(GradeSource, source, "source"), require_member(Role, role, "role")
+    require_text(actor, "actor")
+    require_text(grader, "grader")
     service = context.episodic.memory
     result = clean_result(service.core.redactor, grading_result(grades))
     is_person = source is GradeSource.PERSON
@@ -199,7 +199,7 @@ def grade_run(
 
     A model is asked only about runs without votes. Raises `GraderMissing` if none is set.
     """
-    one_of(EpisodeContext, context, "the context of a run")
+    require_instance(EpisodeContext, context, "the context of a run")
     asked = grader if grader is not None else get_grader()
     source = source_of(asked)
     service = context.episodic.memory
@@ -241,14 +241,14 @@ class ReactionGrader:
     name = "reactions"
 
     def __init__(self, episodic: EpisodicMemory) -> None:
-        self._episodic = one_of(EpisodicMemory, episodic, "the memory of a grader")
+        self._episodic = require_instance(EpisodicMemory, episodic, "the memory of a grader")
 
     def grade(self, request: GradingRequest) -> GradingResult | None:
         """The steps with a decided verdict, and the task if the run's is decided. None if nothing is decided.
 
         Without people's words, which would outlive them when they are forgotten.
         """
-        one_of(GradingRequest, request, "what a grader is asked")
+        require_instance(GradingRequest, request, "what a grader is asked")
         scope = self._episodic.scope
         with self._episodic.memory.store.read() as tx:
             run = known_run(tx, scope, request.session_id, request.run_id)

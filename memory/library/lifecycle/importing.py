@@ -28,7 +28,7 @@ from memory.model import (
     StoredGrade,
     Vector,
 )
-from memory.model.validation import text as text_of
+from memory.model.validation import require_text as text_of
 from memory.ports import Transaction
 from memory.services.core import event, existing, record
 

@@ -30,7 +30,7 @@ from memory.model import (
     Termination,
     Vector,
 )
-from memory.model.validation import one_of
+from memory.model.validation import require_instance
 from memory.ports import Transaction
 from memory.rules.fold import facts
 from memory.services.verdicts.verdicts import settle_joined
@@ -42,7 +42,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
     The environment after a step is the one given for it, else the next step's `env_pre`, or `env_post` for the last
     step. One transaction: after a crash, either all steps are stored or all are still noted.
     """
-    episodic = one_of(EpisodeContext, context, "the context of a run").episodic
+    episodic = require_instance(EpisodeContext, context, "the context of a run").episodic
     store = episodic.memory.store
     last = clean_environment(episodic.memory.core.redactor, seen(env_post, "env_post"))
     with store.read() as tx:

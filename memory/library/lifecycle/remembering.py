@@ -8,7 +8,7 @@ from memory.library.lifecycle.context import EpisodeContext, Seen, seen
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.persisting import embedded
 from memory.model import GradeSource, MemoryEntry, Outcome, StageCounts, Vector, Verdict
-from memory.model.validation import embedding, one_of, text
+from memory.model.validation import require_embedding, require_instance, require_text
 from memory.rules.retrieval.adapter import (
     DefaultRetriever,
     GivenMemories,
@@ -37,12 +37,12 @@ def retrieve_memories(
     the baseline. The default pipeline fills the rest of `final_k` with memories graded by a model (`graded_by`), unless
     a person has graded the same action. Raises `ValueError` for a setting outside its range.
     """
-    one_of(EpisodeContext, context, "the context of a run")
+    require_instance(EpisodeContext, context, "the context of a run")
     settings = config if isinstance(config, RetrievalConfig) else RetrievalConfig().merged(config)
     vector = internal_state_embedding
     if vector is not None and len(vector):
-        embedding(vector, "internal_state_embedding")
-    text(internal_state, "internal_state")
+        require_embedding(vector, "internal_state_embedding")
+    require_text(internal_state, "internal_state")
     present = seen(env, "env")
     if context.run.is_evaluation and context.rep <= 1:
         return RetrievalOutput()

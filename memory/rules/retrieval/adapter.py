@@ -10,7 +10,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from memory.errors import InvalidInput
 from memory.model import Scope, StageCounts, Vector, Verdict
-from memory.model.validation import shown
+from memory.model.validation import shown_value
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.likeness import cosine
 from memory.rules.retrieval.pipeline import MemoryCandidate, select
@@ -205,7 +205,7 @@ def set_retriever(retriever: RetrieverAdapter[Any] | None) -> None:
     """
     global _chosen
     if retriever is not None and not callable(getattr(retriever, "retrieve", None)):
-        raise InvalidInput(f"a retriever needs a method retrieve(), got {shown(retriever)}")
+        raise InvalidInput(f"a retriever needs a method retrieve(), got {shown_value(retriever)}")
     _chosen = retriever
 
 

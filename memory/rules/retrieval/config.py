@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 
 from memory.errors import InvalidInput
-from memory.model.validation import flag, mapping, number, shown, whole
+from memory.model.validation import require_bool, require_mapping, require_number, require_whole, shown_value
 
 _WHOLE_SCORE = 1.0 + 1e-9
 """The largest sum of both weights: 1 with a tolerance for adding two floats."""
@@ -46,9 +46,9 @@ class RetrievalConfig:
 
     def __post_init__(self) -> None:
         for name in ("env_threshold", "empty_env_iou", "env_weight", "intent_weight"):
-            number(getattr(self, name), name, high=1.0)
-        number(self.min_intent, "min_intent", low=-1.0, high=1.0)
-        number(self.min_score, "min_score", high=1.0)
+            require_number(getattr(self, name), name, high=1.0)
+        require_number(self.min_intent, "min_intent", low=-1.0, high=1.0)
+        require_number(self.min_score, "min_score", high=1.0)
         if self.env_weight + self.intent_weight > _WHOLE_SCORE:
             raise InvalidInput(
                 f"env_weight and intent_weight must add up to 1 at most, got {self.env_weight} and "
@@ -57,11 +57,11 @@ class RetrievalConfig:
         for name in ("top_k", "final_k", "max_per_author", "rep"):
             value = getattr(self, name)
             if value is not None or name == "final_k":
-                whole(value, name)
-        flag(self.soft_gate, "soft_gate")
-        flag(self.consensus, "consensus")
-        for kind, weight in mapping(self.element_weights, "element_weights").items():
-            number(weight, f"the element weight of {shown(kind)}")
+                require_whole(value, name)
+        require_bool(self.soft_gate, "soft_gate")
+        require_bool(self.consensus, "consensus")
+        for kind, weight in require_mapping(self.element_weights, "element_weights").items():
+            require_number(weight, f"the element weight of {shown_value(kind)}")
         object.__setattr__(self, "is_baseline", self.rep is not None and self.rep <= 1)
 
     def merged(self, partial: Mapping[str, object] | None) -> "RetrievalConfig":
@@ -71,7 +71,7 @@ class RetrievalConfig:
         """
         if partial is None:
             return self
-        mapping(partial, "a retrieval configuration")
+        require_mapping(partial, "a retrieval configuration")
         names = {each.name for each in fields(self) if each.init}
         spelling = {"envThreshold": "env_threshold", "topK": "top_k", "finalK": "final_k"}
         changes = {spelling.get(name, name): value for name, value in partial.items()}

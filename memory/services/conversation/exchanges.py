@@ -7,7 +7,7 @@ from functools import partial
 from itertools import islice
 
 from memory.model import Exchange, Incoming, Progress, Recollection, Scope, Visibility, found_nothing
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import Transaction
 from memory.rules.audience import stays
 from memory.services.core import Core
@@ -76,7 +76,7 @@ class Exchanges:
 
     def messages_of(self, scope: Scope, limit: int) -> list[Incoming]:
         """Of the newest `limit` messages of the person in this channel, those that may be repeated there now."""
-        whole(limit, "limit")
+        require_whole(limit, "limit")
         with self._core.store.read() as tx:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
         return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]

@@ -18,7 +18,7 @@ from memory.model import (
 )
 from memory.model.topic import Revision, Topic
 from memory.model.upkeep import Erasure
-from memory.model.validation import text, whole
+from memory.model.validation import require_text, require_whole
 from memory.ports import EpisodeFilter, NewId, Transaction
 from memory.rules.audience import visibility_of
 from memory.services.conversation.reminders import erase_in_words_of_others
@@ -80,7 +80,7 @@ class Erased:
 
 def require_person(person: str) -> None:
     """Raise `InvalidInput` for an empty person, as a search by no person finds what everybody said."""
-    if not text(person, "person"):
+    if not require_text(person, "person"):
         raise InvalidInput("an empty name is nobody's; say whose data it is about")
 
 
@@ -154,7 +154,7 @@ class Privacy:
 
     def people(self, workspace: str, *, after: str = "", limit: int) -> list[str]:
         """The people of whom anything is stored, in alphabetical order, starting after `after`."""
-        whole(limit, "limit")
+        require_whole(limit, "limit")
         with self._core.store.read() as tx:
             return tx.people.listed(workspace, after=after, limit=limit)
 

@@ -24,7 +24,7 @@ from memory.model import (
 from memory.model.evidence import EvidenceRecord
 from memory.model.topic import TopicEvent
 from memory.model.upkeep import Fault
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.fold import registers, replay
@@ -247,7 +247,7 @@ class Audit:
 
         `before` is where the previous page ended.
         """
-        whole(limit, "limit")
+        require_whole(limit, "limit")
         events: list[Event] = []
         topics: list[TopicEvent] = []
         with self._core.store.read() as tx:

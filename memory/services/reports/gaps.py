@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from memory.model import ASK, Episode, Scope, Termination, Vector, Verdict
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import may_read
 from memory.rules.evidence.coverage import greedy_cover
@@ -54,7 +54,7 @@ class Gaps:
         missing, the part is the gap. Questions whose answer was taught since are left out. With a `reader`, only
         questions that this person may read where they are (`may_read`) are considered.
         """
-        whole(limit, "limit")
+        require_whole(limit, "limit")
         with self._core.store.read() as tx:
             unanswered = [
                 each

@@ -7,7 +7,7 @@ from memory.errors import InvalidInput, NotAdmitted
 from memory.model import EventKind, Reaction, Role, Scope, Visibility
 from memory.model.chat_setting import ChatSetting, SettingChange, in_force
 from memory.model.scope import platform_of
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import Store, Transaction
 from memory.rules.chat_settings import Settable, admits, canonical, effective_role, settable
 from memory.services.core import Core, event_of_workspace
@@ -89,7 +89,7 @@ class ChatSettings:
 
     def changes(self, workspace: str, limit: int = 20) -> list[SettingChange]:
         """The log of changes in a workspace, newest first, without those of people who were forgotten."""
-        whole(limit, "limit")
+        require_whole(limit, "limit")
         with self._core.store.read() as tx:
             return _changes(tx, workspace)[:limit]
 

@@ -10,7 +10,7 @@ from enum import StrEnum
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience, Role, Scope, Visibility
 from memory.model.topic import Topic, TopicEvent
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import Transaction
 from memory.services.core import Core
 from memory.services.topics.audit_log import change_salience
@@ -90,7 +90,7 @@ class Facts:
         self, workspace: str, *, public_only: bool, after: int, limit: int, text: str = ""
     ) -> tuple[list[KnownTopic], int]:
         """A page of all topics of a workspace, archived ones too, by title, and their total number."""
-        whole(limit, "limit")
+        require_whole(limit, "limit")
         with self._core.store.read() as tx:
             listing = Listing.of_workspace(tx, workspace, self._core.clock, public_only=public_only)
             wanted = text.casefold()

@@ -8,7 +8,15 @@ from typing import Final
 
 from memory.errors import InvalidInput
 from memory.model import Audience, is_in_calendar
-from memory.model.validation import all_of, embedding, json_value, number, one_of, text, word
+from memory.model.validation import (
+    require_embedding,
+    require_instance,
+    require_instances,
+    require_json,
+    require_member,
+    require_number,
+    require_text,
+)
 
 
 class Placement(StrEnum):
@@ -33,7 +41,7 @@ def _check_texts(record: object, *names: str, or_none: bool = False) -> None:
     for name in names:
         value = getattr(record, name)
         if value is not None or not or_none:
-            text(value, name)
+            require_text(value, name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,14 +63,14 @@ class FieldInput:
     """The caller's id of the value, which is stored only once. Empty: a new id."""
 
     def __post_init__(self) -> None:
-        if not text(self.name, "the name of a field").strip():
+        if not require_text(self.name, "the name of a field").strip():
             raise InvalidInput("a field needs a name")
         _check_texts(self, "field_type", "revision_id")
         _check_texts(self, "ref_topic_id", "provenance", "why_changed", "impact_expected", or_none=True)
         if self.value is not NO_VALUE:
-            json_value(self.value, f"the value of {self.name}")
+            require_json(self.value, f"the value of {self.name}")
         if self.valid_from is not None:
-            one_of(datetime, self.valid_from, f"valid_from of {self.name}")
+            require_instance(datetime, self.valid_from, f"valid_from of {self.name}")
         if self.valid_from is not None and self.valid_from.tzinfo is None:
             raise InvalidInput(f"valid_from of {self.name} needs a time zone")
         if self.valid_from is not None and not is_in_calendar(self.valid_from):
@@ -100,15 +108,15 @@ class Ingest:
     """The embedding of a new topic, by memory's embedder; None: computed from title and summary."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "placement", word(Placement, self.placement, "placement"))
-        object.__setattr__(self, "audience", word(Audience, self.audience, "audience"))
-        object.__setattr__(self, "fields", all_of(FieldInput, self.fields, "fields"))
-        object.__setattr__(self, "related", all_of(Related, self.related, "related"))
+        object.__setattr__(self, "placement", require_member(Placement, self.placement, "placement"))
+        object.__setattr__(self, "audience", require_member(Audience, self.audience, "audience"))
+        object.__setattr__(self, "fields", require_instances(FieldInput, self.fields, "fields"))
+        object.__setattr__(self, "related", require_instances(Related, self.related, "related"))
         _check_texts(self, "topic_id")
         _check_texts(self, "title", "summary", "topic_kind", or_none=True)
-        number(self.salience, "salience")
+        require_number(self.salience, "salience")
         if self.embedding is not None:
-            object.__setattr__(self, "embedding", embedding(self.embedding, "the embedding of a topic"))
+            object.__setattr__(self, "embedding", require_embedding(self.embedding, "the embedding of a topic"))
         self._check_placement()
 
     def _check_placement(self) -> None:

@@ -7,7 +7,14 @@ from enum import StrEnum
 
 from memory.errors import InvalidInput
 from memory.model.topic import FieldType
-from memory.model.validation import flag, shown, text, texts, whole, word
+from memory.model.validation import (
+    require_bool,
+    require_member,
+    require_text,
+    require_texts,
+    require_whole,
+    shown_value,
+)
 
 MAX_TOP_K = 100
 SUMMARY_LINES = 5
@@ -41,10 +48,10 @@ class QueryRequest:
     """Whether returned topics gain salience, as in the seed. Off for administrators who only look."""
 
     def __post_init__(self) -> None:
-        text(self.q, "q")
-        whole(self.top_k, "top_k", high=MAX_TOP_K)
-        flag(self.explain, "explain")
-        flag(self.reinforce, "reinforce")
+        require_text(self.q, "q")
+        require_whole(self.top_k, "top_k", high=MAX_TOP_K)
+        require_bool(self.explain, "explain")
+        require_bool(self.reinforce, "reinforce")
         object.__setattr__(self, "stages", _stages(self.stages))
         object.__setattr__(self, "topic_ids", _optional_texts(self.topic_ids, "topic_ids"))
         object.__setattr__(self, "field_names", _optional_texts(self.field_names, "field_names"))
@@ -61,7 +68,7 @@ class QueryRequest:
         if "q" not in body:
             raise InvalidInput("q is required: the text to look for, which may be empty")
         return cls(
-            q=text(body["q"], "q"),
+            q=require_text(body["q"], "q"),
             stages=frozenset(Stage) if "stages" not in body else _stages(body["stages"]),
             explain=_truth(body.get("explain", False), "explain"),
             top_k=_whole(body.get("top_k", 8), "top_k"),
@@ -72,11 +79,11 @@ class QueryRequest:
 
 
 def _optional_texts(value: object, name: str) -> tuple[str, ...] | None:
-    return None if value is None else texts(value, name)
+    return None if value is None else require_texts(value, name)
 
 
 def _stages(value: object) -> frozenset[Stage]:
-    return frozenset(word(Stage, each, "each of stages") for each in texts(value, "stages"))
+    return frozenset(require_member(Stage, each, "each of stages") for each in require_texts(value, "stages"))
 
 
 _TRUTHS: dict[object, bool] = {
@@ -95,7 +102,7 @@ def _truth(value: object, name: str) -> bool:
     word = str(int(value)) if isinstance(value, int | float) and value in (0, 1) else value
     answer = _TRUTHS.get(word.lower()) if isinstance(word, str) else None
     if answer is None:
-        raise InvalidInput(f"{name} must be true or false, got {shown(value)}")
+        raise InvalidInput(f"{name} must be true or false, got {shown_value(value)}")
     return answer
 
 
@@ -107,7 +114,7 @@ def _whole(value: object, name: str) -> int:
             raise InvalidInput(f"{name} must be a whole number") from None
     if isinstance(value, int | float) and value == value // 1 and abs(value) < 2**63:
         return int(value)
-    raise InvalidInput(f"{name} must be a whole number, got {shown(value)}")
+    raise InvalidInput(f"{name} must be a whole number, got {shown_value(value)}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from memory.errors import EmbeddingFailed, NotFound
 from memory.model import Scope
 from memory.model.topic import Topic, TopicEvent, TopicEventKind, WorldPolicy
-from memory.model.validation import one_of
+from memory.model.validation import require_instance
 from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.strength import salience
 from memory.services.embedders import CheckedEmbedder
@@ -66,7 +66,7 @@ class World:
         A mapping is read as the body of `POST /v1/query`. A second query with the same `event_id` reinforces nothing.
         Raises `InvalidInput` for an unusable request.
         """
-        one_of(Scope, scope, "the scope of a query")
+        require_instance(Scope, scope, "the scope of a query")
         wanted = request if isinstance(request, QueryRequest) else QueryRequest.from_json(request)
         vector = self._embed(wanted.q)
         with self._store.read() as tx:
@@ -163,8 +163,8 @@ class World:
         Raises `InvalidInput` (unknown topic or reference; a text that cannot be stored) and `Conflict` (a new topic
         with a known id).
         """
-        one_of(Scope, scope, "the scope of an ingest")
-        vector = self._vector_of(one_of(Ingest, wanted, "what is ingested"))
+        require_instance(Scope, scope, "the scope of an ingest")
+        vector = self._vector_of(require_instance(Ingest, wanted, "what is ingested"))
         with self._store.write() as tx:
             visible = Visible(tx, scope)
             now = self._clock()

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from memory.model import Episode, Reaction, Vote
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import Transaction
 from memory.rules.verdict import CORRECTION, REVIEW, fold_votes
 from memory.services.core import Core, existing
@@ -36,8 +36,8 @@ class Ratings:
 
     def of(self, workspace: str, person: str, *, skip: int = 0, limit: int = 20) -> list[Rating]:
         """The person's votes, newest first, without those on erased answers."""
-        whole(skip, "skip")
-        whole(limit, "limit")
+        require_whole(skip, "skip")
+        require_whole(limit, "limit")
         with self._core.store.read() as tx:
             votes = _votes(tx, workspace, person)[skip : skip + limit]
             rated = [(vote, _judged(tx, vote)) for vote in votes]

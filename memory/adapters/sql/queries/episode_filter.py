@@ -11,7 +11,7 @@ from memory.adapters.sql.tables.administration import batch_lessons
 from memory.adapters.sql.tables.dialect import like_ascii, lowered
 from memory.adapters.sql.tables.episodes import IS_DISPUTED, episodes, quarantines
 from memory.model import Origin, Verdict, Visibility
-from memory.model.validation import whole
+from memory.model.validation import require_whole
 from memory.ports import EpisodeFilter
 
 _Condition = ColumnElement[bool] | TextClause
@@ -78,7 +78,7 @@ def _require_numbers(wanted: EpisodeFilter) -> None:
     """Raise `InvalidInput` for a number of episodes that cannot be, which SQLite would take for no limit."""
     for name, number, low in (("limit", wanted.limit, 0), ("newest", wanted.newest, 1)):
         if number is not None:
-            whole(number, name, low=low)
+            require_whole(number, name, low=low)
 
 
 def _contains(part: str) -> ColumnElement[bool]:

@@ -61,42 +61,42 @@ def keyed(name: str, *parts: SchemaItem, read_as: Callable[..., object] | None =
 # Columns, which are not nullable.
 
 
-def key(*names: str) -> list[Column[str]]:
+def text_keys(*names: str) -> list[Column[str]]:
     """Short texts that are the primary key, in this order."""
     return [Column(name, SHORT, primary_key=True) for name in names]
 
 
-def short(*names: str) -> list[Column[str]]:
+def short_texts(*names: str) -> list[Column[str]]:
     """Short texts: names, ids, words."""
     return [Column(name, SHORT, nullable=False) for name in names]
 
 
-def prose(*names: str) -> list[Column[str]]:
+def long_texts(*names: str) -> list[Column[str]]:
     """Texts of any length."""
     return [Column(name, PROSE, nullable=False) for name in names]
 
 
-def word(kind: type[E], *names: str) -> list[Column[E]]:
+def enums(kind: type[E], *names: str) -> list[Column[E]]:
     """Members of an enumeration."""
     return [Column(name, EnumText(kind), nullable=False) for name in names]
 
 
-def flag(*names: str) -> list[Column[bool]]:
+def booleans(*names: str) -> list[Column[bool]]:
     """True or false."""
     return [Column(name, Boolean, nullable=False) for name in names]
 
 
-def number(*names: str) -> list[Column[int]]:
+def integers(*names: str) -> list[Column[int]]:
     """64-bit integers."""
     return [Column(name, NUMBER, nullable=False) for name in names]
 
 
-def real(*names: str) -> list[Column[float]]:
+def floats(*names: str) -> list[Column[float]]:
     """64-bit floats."""
     return [Column(name, Float(53), nullable=False) for name in names]
 
 
-def moment(*names: str) -> list[Column[datetime]]:
+def timestamps(*names: str) -> list[Column[datetime]]:
     """Times (`UtcDateTime`)."""
     return [Column(name, UtcDateTime, nullable=False) for name in names]
 

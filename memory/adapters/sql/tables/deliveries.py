@@ -4,38 +4,44 @@ from sqlalchemy import Column, ForeignKeyConstraint, Index, PrimaryKeyConstraint
 
 from memory.adapters.sql.tables.columns import (
     READ_AS,
-    key,
+    enums,
+    integers,
     keyed,
+    long_texts,
     metadata,
-    moment,
-    number,
     partial_index,
-    prose,
-    short,
-    word,
+    short_texts,
+    text_keys,
+    timestamps,
 )
 from memory.adapters.sql.tables.types import UtcDateTime
 from memory.model import Channel, MutedThread, Outgoing, Progress, Role, Turn, Visibility
 
 channels = keyed(
-    "channels", *key("workspace", "channel"), *word(Visibility, "visibility"), *moment("since"), read_as=Channel
+    "channels",
+    *text_keys("workspace", "channel"),
+    *enums(Visibility, "visibility"),
+    *timestamps("since"),
+    read_as=Channel,
 )
 
-muted_threads = keyed("muted_threads", *key("workspace", "channel", "thread"), *moment("since"), read_as=MutedThread)
+muted_threads = keyed(
+    "muted_threads", *text_keys("workspace", "channel", "thread"), *timestamps("since"), read_as=MutedThread
+)
 
 incoming = Table(
     "incoming",
     metadata,
-    *key("workspace", "event_id"),
-    *short("channel", "message_id", "thread", "person"),
-    *word(Visibility, "visibility"),
-    *word(Progress, "progress"),
-    *moment("at"),
-    *short("run_id", "place"),
-    *number("crashes", "kills"),
-    *short("reply_to", "held_by"),
-    *word(Turn, "turn"),
-    *prose("text", "understood"),
+    *text_keys("workspace", "event_id"),
+    *short_texts("channel", "message_id", "thread", "person"),
+    *enums(Visibility, "visibility"),
+    *enums(Progress, "progress"),
+    *timestamps("at"),
+    *short_texts("run_id", "place"),
+    *integers("crashes", "kills"),
+    *short_texts("reply_to", "held_by"),
+    *enums(Turn, "turn"),
+    *long_texts("text", "understood"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "person", "channel", "at"),
     Index(None, "workspace", "channel", "thread", "at"),
@@ -55,8 +61,8 @@ def _of_incoming() -> ForeignKeyConstraint:
 # Only messages that ask another person's question again have a row.
 incoming_askers = keyed(
     "incoming_askers",
-    *key("workspace", "event_id"),
-    *short("person"),
+    *text_keys("workspace", "event_id"),
+    *short_texts("person"),
     _of_incoming(),
     Index(None, "workspace", "person"),
 )
@@ -64,25 +70,25 @@ incoming_askers = keyed(
 # Only messages that are the choice of an option have a row.
 incoming_taps = keyed(
     "incoming_taps",
-    *key("workspace", "event_id"),
-    *short("asked_run_id"),
-    *number("number"),
-    *word(Role, "role"),
+    *text_keys("workspace", "event_id"),
+    *short_texts("asked_run_id"),
+    *integers("number"),
+    *enums(Role, "role"),
     _of_incoming(),
     Index(None, "workspace", "asked_run_id"),
 )
 
 # A person's earlier messages belong to no conversation any more; in all channels if the channel is empty.
-fresh_starts = keyed("fresh_starts", *key("workspace", "person", "channel"), *moment("at"))
+fresh_starts = keyed("fresh_starts", *text_keys("workspace", "person", "channel"), *timestamps("at"))
 
 outgoing = Table(
     "outgoing",
     metadata,
-    *short("workspace", "run_id"),
-    *number("part"),
-    *short("channel", "thread", "message_id"),
+    *short_texts("workspace", "run_id"),
+    *integers("part"),
+    *short_texts("channel", "thread", "message_id"),
     Column("sent_at", UtcDateTime, nullable=True),
-    *prose("text"),
+    *long_texts("text"),
     PrimaryKeyConstraint("workspace", "run_id", "part"),
     Index(None, "workspace", "channel", "thread"),
     partial_index("ix_outgoing_unsent", "sent_at", "workspace", "run_id", where=text("sent_at IS NULL")),

@@ -17,18 +17,18 @@ from sqlalchemy import (
 
 from memory.adapters.sql.tables.columns import (
     READ_AS,
-    flag,
-    key,
+    booleans,
+    enums,
+    floats,
+    integers,
     keyed,
+    long_texts,
     metadata,
-    moment,
-    number,
     of_episode,
     partial_index,
-    prose,
-    real,
-    short,
-    word,
+    short_texts,
+    text_keys,
+    timestamps,
 )
 from memory.adapters.sql.tables.types import (
     EnumText,
@@ -62,30 +62,30 @@ IS_GRADING = text("kind IN ('graded', 'regraded', 'ungraded')")
 episodes = Table(
     "episodes",
     metadata,
-    *key("workspace", "id"),
-    *short("run_id", "parent_id", "node_path"),
-    *number("step_number", "rep"),
-    *short("channel", "thread", "person", "author"),
-    *word(Visibility, "visibility"),
-    *word(Origin, "origin"),
-    *word(Termination, "termination"),
-    *word(EpisodeStatus, "status"),
-    *word(Verdict, "verdict"),  # `Verdicts.overall`, for lists
-    *word(Verdict, "verdict_personal", "verdict_channel", "verdict_workspace", "verdict_proposed"),
+    *text_keys("workspace", "id"),
+    *short_texts("run_id", "parent_id", "node_path"),
+    *integers("step_number", "rep"),
+    *short_texts("channel", "thread", "person", "author"),
+    *enums(Visibility, "visibility"),
+    *enums(Origin, "origin"),
+    *enums(Termination, "termination"),
+    *enums(EpisodeStatus, "status"),
+    *enums(Verdict, "verdict"),  # `Verdicts.overall`, for lists
+    *enums(Verdict, "verdict_personal", "verdict_channel", "verdict_workspace", "verdict_proposed"),
     Column("promoted", EnumText(Audience), nullable=True),
-    *real("strength", "nudge", "salience"),
-    *moment("salience_at"),
-    *number("retrieval_count", "used_count", "ignored_count"),
-    *moment("created_at"),
+    *floats("strength", "nudge", "salience"),
+    *timestamps("salience_at"),
+    *integers("retrieval_count", "used_count", "ignored_count"),
+    *timestamps("created_at"),
     Column("graded_at", UtcDateTime, nullable=True),
     Column("archived_at", UtcDateTime, nullable=True),
-    *number("prompt_tokens", "completion_tokens"),
-    *real("cost_usd"),
-    *short("goal_digest"),  # of the goal without case and spaces, to count attempts
-    *short("flow", "action", "model", "place"),
-    *prose("goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction"),
+    *integers("prompt_tokens", "completion_tokens"),
+    *floats("cost_usd"),
+    *short_texts("goal_digest"),  # of the goal without case and spaces, to count attempts
+    *short_texts("flow", "action", "model", "place"),
+    *long_texts("goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction"),
     Column("exemplar_ids", text_tuple, nullable=False),
-    *prose("output", "thoughts"),
+    *long_texts("output", "thoughts"),
     Column("context_before", text_tuple, nullable=False),
     Column("context_after", text_tuple, nullable=False),
     Column("trajectory", trajectory, nullable=False),
@@ -98,8 +98,8 @@ episodes = Table(
 
 episode_vectors = keyed(
     "episode_vectors",
-    *key("workspace", "episode_id"),
-    *short("model"),
+    *text_keys("workspace", "episode_id"),
+    *short_texts("model"),
     Column("vector", HalfVector, nullable=False),
     Index(None, "workspace", "model"),
     of_episode(),
@@ -110,12 +110,12 @@ episode_vectors = keyed(
 # partition reads one range of one table.
 recall_index = keyed(
     "recall_index",
-    *short("workspace", "partition"),
+    *short_texts("workspace", "partition"),
     Column("seq", BigInteger, nullable=False),
-    *short("episode_id"),
-    *word(Audience, "audience"),
-    *word(Verdict, "verdict"),
-    *short("action", "words", "author", "model"),
+    *short_texts("episode_id"),
+    *enums(Audience, "audience"),
+    *enums(Verdict, "verdict"),
+    *short_texts("action", "words", "author", "model"),
     Column("vector", HalfVector, nullable=True),
     PrimaryKeyConstraint("workspace", "partition", "seq"),
     UniqueConstraint("workspace", "episode_id", "partition"),
@@ -123,10 +123,10 @@ recall_index = keyed(
 
 links = keyed(
     "links",
-    *short("workspace", "from_id", "to_id"),
-    *word(LinkKind, "kind"),
-    *moment("at"),
-    *real("weight"),
+    *short_texts("workspace", "from_id", "to_id"),
+    *enums(LinkKind, "kind"),
+    *timestamps("at"),
+    *floats("weight"),
     PrimaryKeyConstraint("workspace", "from_id", "to_id", "kind"),
     of_episode("from_id", name="fk_links_from_episodes"),
     of_episode("to_id", name="fk_links_to_episodes"),
@@ -138,13 +138,13 @@ links = keyed(
 events = Table(
     "events",
     metadata,
-    *short("workspace"),
+    *short_texts("workspace"),
     Column("seq", BigInteger, nullable=False),
-    *short("episode_id"),
-    *word(EventKind, "kind"),
-    *short("actor"),
-    *moment("at"),
-    *short("source_event_id"),
+    *short_texts("episode_id"),
+    *enums(EventKind, "kind"),
+    *short_texts("actor"),
+    *timestamps("at"),
+    *short_texts("source_event_id"),
     Column("detail", json_object, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
     Index(None, "workspace", "episode_id", "seq"),
@@ -164,14 +164,14 @@ events = Table(
 )
 
 # Digests of platforms' event ids, which may name a person.
-processed_events = keyed("processed_events", *key("workspace", "event_digest"), *moment("at"))
+processed_events = keyed("processed_events", *text_keys("workspace", "event_digest"), *timestamps("at"))
 
-counters = keyed("counters", *key("workspace", "name"), Column("value", BigInteger, nullable=False))
+counters = keyed("counters", *text_keys("workspace", "name"), Column("value", BigInteger, nullable=False))
 
 # Only quarantined episodes have a row.
 quarantines = keyed(
     "quarantines",
-    *key("workspace", "episode_id"),
+    *text_keys("workspace", "episode_id"),
     Column("reasons", text_tuple, nullable=False),
     of_episode(),
 )
@@ -179,7 +179,7 @@ quarantines = keyed(
 # Only episodes with words of other people than their author have rows.
 borrowed_words = keyed(
     "borrowed_words",
-    *key("workspace", "episode_id", "person"),
+    *text_keys("workspace", "episode_id", "person"),
     of_episode(),
     Index(None, "workspace", "person"),
 )
@@ -187,13 +187,13 @@ borrowed_words = keyed(
 retrievals = Table(
     "retrievals",
     metadata,
-    *key("workspace", "id"),
-    *short("run_id", "node_path"),
-    *moment("at"),
+    *text_keys("workspace", "id"),
+    *short_texts("run_id", "node_path"),
+    *timestamps("at"),
     Column("counts", json_object, nullable=False),
-    *prose("goal"),
+    *long_texts("goal"),
     Column("evidence", evidence, nullable=True),
-    *flag("is_control"),
+    *booleans("is_control"),
     Index(None, "workspace", "run_id"),
     info={READ_AS: Retrieval},
 )
@@ -201,12 +201,12 @@ retrievals = Table(
 # No foreign key to episodes: ranks of erased episodes stay unused.
 retrieval_items = keyed(
     "retrieval_items",
-    *key("workspace", "retrieval_id", "episode_id"),
-    *number("rank"),
-    *word(Lesson, "lesson"),
-    *real("context_score", "intent_score", "relevance"),
+    *text_keys("workspace", "retrieval_id", "episode_id"),
+    *integers("rank"),
+    *enums(Lesson, "lesson"),
+    *floats("context_score", "intent_score", "relevance"),
     Column("signal", EnumText(Signal), nullable=True),
-    *real("ratio"),
+    *floats("ratio"),
     ForeignKeyConstraint(["workspace", "retrieval_id"], ["retrievals.workspace", "retrievals.id"], ondelete="CASCADE"),
     Index(None, "workspace", "episode_id"),
     read_as=RetrievalItem,

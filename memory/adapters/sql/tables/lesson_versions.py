@@ -14,7 +14,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Column, Connection, MetaData, PrimaryKeyConstraint, Table, delete, event
 
-from memory.adapters.sql.tables.columns import metadata, short
+from memory.adapters.sql.tables.columns import metadata, short_texts
 
 derived = MetaData(naming_convention=metadata.naming_convention)
 """Tables that are derived from others, so they are neither moved nor compared."""
@@ -22,7 +22,7 @@ derived = MetaData(naming_convention=metadata.naming_convention)
 lesson_versions = Table(
     "lesson_versions",
     derived,
-    *short("workspace"),
+    *short_texts("workspace"),
     Column("mark", BigInteger, nullable=False),
     PrimaryKeyConstraint("workspace"),
     sqlite_with_rowid=False,

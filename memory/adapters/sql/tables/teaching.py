@@ -3,16 +3,16 @@
 from sqlalchemy import BigInteger, Column, Index, SmallInteger, and_, func, text
 
 from memory.adapters.sql.tables.columns import (
-    flag,
-    key,
+    booleans,
+    enums,
+    floats,
+    integers,
     keyed,
-    moment,
-    number,
     of_episode,
     partial_index,
-    real,
-    short,
-    word,
+    short_texts,
+    text_keys,
+    timestamps,
 )
 from memory.adapters.sql.tables.types import shares
 from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
@@ -23,14 +23,14 @@ IN_WORDS = text("source IN ('correction', 'words')")
 
 reactions = keyed(
     "reactions",
-    *key("workspace", "channel", "message_id", "node_id", "actor", "source"),
+    *text_keys("workspace", "channel", "message_id", "node_id", "actor", "source"),
     Column("value", SmallInteger, nullable=False),
-    *word(Role, "role"),
-    *moment("at"),
-    *short("run_id"),
-    *flag("is_active"),
+    *enums(Role, "role"),
+    *timestamps("at"),
+    *short_texts("run_id"),
+    *booleans("is_active"),
     Column("seq", BigInteger, nullable=False),
-    *short("event_id"),
+    *short_texts("event_id"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "actor"),
     partial_index("ix_reactions_in_words", "workspace", "event_id", where=IN_WORDS),
@@ -45,13 +45,13 @@ MAY_BE_LIMITED = text(
 
 votes = keyed(
     "votes",
-    *key("workspace", "run_id", "node_id", "actor"),
-    *word(Role, "role"),
+    *text_keys("workspace", "run_id", "node_id", "actor"),
+    *enums(Role, "role"),
     Column("value", SmallInteger, nullable=False),
-    *moment("at"),
-    *short("source", "event_id"),
-    *flag("is_limited"),
-    *word(Standing, "standing"),
+    *timestamps("at"),
+    *short_texts("source", "event_id"),
+    *booleans("is_limited"),
+    *enums(Standing, "standing"),
     Index(None, "workspace", "actor", "at"),
     partial_index("ix_votes_that_may_be_limited", "workspace", "actor", "at", where=MAY_BE_LIMITED),
     Index(None, "workspace", "role", "at"),
@@ -61,21 +61,21 @@ votes = keyed(
 # What administrators' votes prove about the other voters of a run. Derived from its votes, and stored to count it.
 trust_evidence = keyed(
     "trust_evidence",
-    *key("workspace", "run_id", "node_id", "actor"),
-    *flag("agrees"),
+    *text_keys("workspace", "run_id", "node_id", "actor"),
+    *booleans("agrees"),
     Index(None, "workspace", "actor"),
     read_as=TrustEvidence,
 )
 
 # When each person stops being a newcomer. The row with an empty person is the workspace's: people who come before that
 # time are known at once.
-people = keyed("people", *key("workspace", "person"), *moment("known_from"))
+people = keyed("people", *text_keys("workspace", "person"), *timestamps("known_from"))
 
 # The people and channels that the bot has welcomed; the workspace's row has neither.
-welcomes = keyed("welcomes", *key("workspace", "person", "channel"), *moment("at"))
+welcomes = keyed("welcomes", *text_keys("workspace", "person", "channel"), *timestamps("at"))
 
 # How often each person was proven right and wrong: counts of `trust_evidence`, so that weighing a vote reads one row.
-trust_records = keyed("trust_records", *key("workspace", "actor"), *number("right", "wrong"))
+trust_records = keyed("trust_records", *text_keys("workspace", "actor"), *integers("right", "wrong"))
 
 RECORD = (
     func.coalesce(trust_records.c.right, 0).label("right"),
@@ -88,10 +88,10 @@ WITH_RECORD = votes.outerjoin(
 
 ledger = keyed(
     "ledger",
-    *key("workspace", "channel", "message_id"),
-    *short("run_id"),
-    *number("part"),
-    *moment("posted_at", "expires_at"),
+    *text_keys("workspace", "channel", "message_id"),
+    *short_texts("run_id"),
+    *integers("part"),
+    *timestamps("posted_at", "expires_at"),
     Index(None, "workspace", "run_id"),
     Index(None, "workspace", "channel", "posted_at"),
     Index(None, "expires_at"),
@@ -102,10 +102,10 @@ ledger = keyed(
 _COUNTED = ("is_right", "is_known", "is_checked")
 judgements = keyed(
     "judgements",
-    *key("workspace", "run_id", "actor"),
-    *moment("at"),
-    *number("confidence"),
-    *flag(*_COUNTED),
+    *text_keys("workspace", "run_id", "actor"),
+    *timestamps("at"),
+    *integers("confidence"),
+    *booleans(*_COUNTED),
     # A covering index for counting a threshold, which would otherwise look up each of a thousand judgements.
     Index("ix_judgements_newest", "workspace", "at", "run_id", "actor", "confidence", *_COUNTED),
     read_as=Judgement,
@@ -114,17 +114,17 @@ judgements = keyed(
 # Computed from the judgements, so that a recall reads one row.
 thresholds = keyed(
     "thresholds",
-    *key("workspace"),
-    *real("budget", "value", "confusion"),
+    *text_keys("workspace"),
+    *floats("budget", "value", "confusion"),
     Column("reliability", shares, nullable=False),
     read_as=Threshold,
 )
 
 saved_messages = keyed(
     "saved_messages",
-    *key("workspace", "channel", "message_id"),
-    *short("lesson_id", "link"),
-    *moment("saved_at"),
+    *text_keys("workspace", "channel", "message_id"),
+    *short_texts("lesson_id", "link"),
+    *timestamps("saved_at"),
     of_episode("lesson_id"),
     Index(None, "workspace", "lesson_id"),
     read_as=SavedMessage,

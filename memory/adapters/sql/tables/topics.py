@@ -17,7 +17,17 @@ from sqlalchemy import (
 from sqlalchemy.types import TypeDecorator
 
 from memory.adapters.row_validation import exact
-from memory.adapters.sql.tables.columns import READ_AS, key, keyed, metadata, moment, partial_index, real, short, word
+from memory.adapters.sql.tables.columns import (
+    READ_AS,
+    enums,
+    floats,
+    keyed,
+    metadata,
+    partial_index,
+    short_texts,
+    text_keys,
+    timestamps,
+)
 from memory.adapters.sql.tables.dialect import PROSE, SHORT
 from memory.adapters.sql.tables.types import UtcDateTime, json_object, json_value
 from memory.model import Visibility
@@ -60,14 +70,14 @@ def _of_topic(table: str, *columns: str) -> list[ForeignKeyConstraint]:
 topics = Table(
     "topics",
     metadata,
-    *key("workspace", "id"),
-    *short("partition", "person"),
+    *text_keys("workspace", "id"),
+    *short_texts("partition", "person"),
     Column("seq", BigInteger, nullable=False),
-    *moment("created_at"),
-    *real("first_salience", "failed_salience", "salience"),
-    *moment("salience_at"),
+    *timestamps("created_at"),
+    *floats("first_salience", "failed_salience", "salience"),
+    *timestamps("salience_at"),
     Column("archived_at", UtcDateTime, nullable=True),
-    *short("merged_into", "alias"),
+    *short_texts("merged_into", "alias"),
     *maybe("topic_kind", "title", "summary"),
     Index(None, "workspace", "partition", "seq"),
     Index(None, "workspace", "partition", "title"),
@@ -78,25 +88,25 @@ topics = Table(
 
 topic_places = keyed(
     "topic_places",
-    *key("workspace", "topic_id"),
-    *short("channel"),
-    *word(Visibility, "visibility"),
+    *text_keys("workspace", "topic_id"),
+    *short_texts("channel"),
+    *enums(Visibility, "visibility"),
     *_of_topic("topic_places", "topic_id"),
 )
 
 topic_vectors = keyed(
     "topic_vectors",
-    *key("workspace", "topic_id"),
-    *short("model"),
+    *text_keys("workspace", "topic_id"),
+    *short_texts("model"),
     Column("vector", ExactVector, nullable=False),
     *_of_topic("topic_vectors", "topic_id"),
 )
 
 topic_fields = keyed(
     "topic_fields",
-    *key("workspace", "topic_id", "name"),
-    *short("person"),
-    *word(FieldType, "field_type"),
+    *text_keys("workspace", "topic_id", "name"),
+    *short_texts("person"),
+    *enums(FieldType, "field_type"),
     Column("ref_topic_id", SHORT, nullable=True),
     *_of_topic("topic_fields", "topic_id"),
     read_as=TopicField,
@@ -106,10 +116,10 @@ topic_fields = keyed(
 topic_revisions = Table(
     "topic_revisions",
     metadata,
-    *short("workspace", "id", "topic_id", "name"),
+    *short_texts("workspace", "id", "topic_id", "name"),
     Column("seq", BigInteger, nullable=False),
-    *short("person"),
-    *moment("valid_from"),
+    *short_texts("person"),
+    *timestamps("valid_from"),
     Column("value", json_value, nullable=False),
     *maybe("provenance", "why_changed", "impact_expected"),
     PrimaryKeyConstraint("workspace", "topic_id", "name", "person", "id"),
@@ -124,9 +134,9 @@ topic_revisions = Table(
 
 topic_links = keyed(
     "topic_links",
-    *key("workspace", "from_id", "to_id", "kind"),
-    *short("person"),
-    *moment("at"),
+    *text_keys("workspace", "from_id", "to_id", "kind"),
+    *short_texts("person"),
+    *timestamps("at"),
     *_of_topic("topic_links", "from_id", "to_id"),
     Index(None, "workspace", "to_id"),
     read_as=TopicLink,
@@ -137,12 +147,12 @@ IS_CHANGE = text("kind != 'salience'")
 topic_events = Table(
     "topic_events",
     metadata,
-    *short("workspace"),
+    *short_texts("workspace"),
     Column("seq", BigInteger, nullable=False),
-    *short("topic_id"),
-    *word(TopicEventKind, "kind"),
-    *short("actor"),
-    *moment("at"),
+    *short_texts("topic_id"),
+    *enums(TopicEventKind, "kind"),
+    *short_texts("actor"),
+    *timestamps("at"),
     Column("detail", json_object, nullable=False),
     PrimaryKeyConstraint("workspace", "seq"),
     *_of_topic("topic_events", "topic_id"),
