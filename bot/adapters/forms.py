@@ -58,7 +58,7 @@ def correction_event(
     )
 
 
-def asks(text: str) -> bool:
+def is_question(text: str) -> bool:
     """Whether a message from which somebody teaches is the question, instead of the answer."""
     return text.rstrip()[-1:] in QUESTION_MARKS
 

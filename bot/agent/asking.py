@@ -58,7 +58,7 @@ def _brief(sentence: str, length: int) -> str:
     return shown_line(sentence[:end] if len(sentence) > length and end >= length // 3 else sentence, length)
 
 
-def exactly(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
+def call_in_full(tool: ToolSpec, arguments: Mapping[str, object]) -> str:
     """A call in full, for a person to read before approving it: as a code block, unprintable characters escaped."""
     shown = json.dumps(dict(arguments), ensure_ascii=False, indent=2, sort_keys=True, default=str)
     plain = "".join(each if each == "\n" or each.isprintable() else f"\\u{ord(each):04x}" for each in shown)
@@ -74,7 +74,7 @@ def approval_option(tool: ToolSpec, arguments: Mapping[str, object]) -> Option:
 def approval_text(tool: ToolSpec, option: Option, task: Task) -> str:
     """The text that asks for approval of a call."""
     about = f"About “{shown_line(task.goal, _SHOWN_CHARACTERS)}”: " if task.parent_id else ""
-    return f"{about}{MAY_I} {tool_label(tool, {})}:\n\n{exactly(tool, option.arguments)}"
+    return f"{about}{MAY_I} {tool_label(tool, {})}:\n\n{call_in_full(tool, option.arguments)}"
 
 
 def known_options(options: Iterable[Option], tools: ToolRegistry, evidence: Evidence | None) -> tuple[Option, ...]:

@@ -41,7 +41,7 @@ from bot.model import (
 )
 from memory.library.working_memory import Observation
 from memory.model.evidence import Evidence
-from memory.rules.retrieval.prompt import neutralise, one_line, sound
+from memory.rules.retrieval.prompt import neutralise, one_line, replace_unstorable
 
 ToolCalls: TypeAlias = Literal["native", "text"]
 """How the model calls tools: natively, or by the lines of `bot.agent.textual`."""
@@ -252,25 +252,29 @@ class Dialogue:
 
 def _sound_turn(turn: ModelTurn) -> ModelTurn:
     """The turn without characters that cannot be stored, before its calls have effects."""
-    return replace(turn, text=sound(turn.text), calls=tuple(map(_sound_call, turn.calls)))
+    return replace(turn, text=replace_unstorable(turn.text), calls=tuple(map(_sound_call, turn.calls)))
 
 
 def _sound_call(call: ToolCall) -> ToolCall:
     try:
-        known = None if call.arguments is None else {sound(n): _sound(each) for n, each in call.arguments.items()}
+        known = (
+            None
+            if call.arguments is None
+            else {replace_unstorable(n): _sound(each) for n, each in call.arguments.items()}
+        )
     except RecursionError:
         known = None
-    return replace(call, name=sound(call.name), arguments=known, raw=sound(call.raw))
+    return replace(call, name=replace_unstorable(call.name), arguments=known, raw=replace_unstorable(call.raw))
 
 
 def _sound(value: object) -> object:
     match value:
         case str():
-            return sound(value)
+            return replace_unstorable(value)
         case float() if not math.isfinite(value):
             return str(value)
         case Mapping():
-            return {sound(str(name)): _sound(each) for name, each in value.items()}
+            return {replace_unstorable(str(name)): _sound(each) for name, each in value.items()}
         case list() | tuple():
             return [_sound(each) for each in value]
         case _:

@@ -28,7 +28,7 @@ from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, 
 from bot.agent.dialogue import Dialogue, node_prompt, tool_output
 from bot.agent.earlier_run import is_over
 from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
-from bot.agent.record import Task, after_model_error, failed, finding_key, stopped
+from bot.agent.record import Task, after_model_error, failed_outcome, finding_key, stopped_outcome
 from bot.agent.resumption import Unfinished, retake
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import Tool, ToolContext
@@ -95,9 +95,9 @@ class AgentNode:
         try:
             outcome = await self._work()
         except BudgetExceeded as limit:
-            outcome = stopped(self._trace, Stop(reason=str(limit), is_budget=True))
+            outcome = stopped_outcome(self._trace, Stop(reason=str(limit), is_budget=True))
         except Halted as halt:
-            outcome = stopped(self._trace, Stop(reason=halt.reason))
+            outcome = stopped_outcome(self._trace, Stop(reason=halt.reason))
         except asyncio.CancelledError:
             self._run.finish(self._trace, NodeOutcome(termination=Termination.ABORTED, stop=NOT_NEEDED))
             raise
@@ -265,7 +265,7 @@ class AgentNode:
             case Fail(reason=reason):
                 explanation = reason or "I could not find an answer."
                 self._trace.say(explanation, is_error=True)
-                return failed(explanation, self._trace.child_findings)
+                return failed_outcome(explanation, self._trace.child_findings)
             case Think(text=text):
                 self._trace.think(text)
                 dialogue.remark("OK.")
@@ -364,7 +364,7 @@ class AgentNode:
             return NodeOutcome(termination=Termination.EXPAND, output=output, asked=True)
         stop = next((outcome.stop for outcome in result.outcomes if outcome.stop is not None), None)
         if result.end is End.STOPPED and stop is not None:
-            return stopped(self._trace, stop)
+            return stopped_outcome(self._trace, stop)
         report = failure_report(wanted, result)
         trace.observe(report, is_error=True)
         advice = "You cannot expand again. Answer with what there is, use a tool, or fail."
@@ -396,4 +396,4 @@ class AgentNode:
     def _given_up(self) -> NodeOutcome | None:
         if self._mistakes < MAX_MISTAKES:
             return None
-        return failed("I could not work out how to go on.", self._trace.found)
+        return failed_outcome("I could not work out how to go on.", self._trace.found)

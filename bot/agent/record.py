@@ -206,12 +206,12 @@ def context_elements(scope: Scope, tools: ToolRegistry, memory_keys: list[str]) 
     return tuple(sorted(elements))
 
 
-def failed(reason: str, known: str) -> NodeOutcome:
+def failed_outcome(reason: str, known: str) -> NodeOutcome:
     """The outcome of a failed node: the findings, then the reason."""
     return NodeOutcome(termination=Termination.FAILURE, output=f"{known}\n\n{reason}" if known else reason)
 
 
-def stopped(trace: Trace, stop: Stop) -> NodeOutcome:
+def stopped_outcome(trace: Trace, stop: Stop) -> NodeOutcome:
     """The outcome of a stopped node. Only the root states the reason; other nodes pass up their findings."""
     found = trace.found
     if trace.task.parent_id:
@@ -224,10 +224,10 @@ def after_model_error(trace: Trace, fault: ModelError) -> NodeOutcome:
     """The outcome of a node after an error of the model."""
     match fault:
         case ModelRefused():
-            return failed("The language model declined to go on with this.", trace.found)
+            return failed_outcome("The language model declined to go on with this.", trace.found)
         case MalformedReply():
-            return failed("The language model gave a reply that makes no sense.", trace.found)
+            return failed_outcome("The language model gave a reply that makes no sense.", trace.found)
         case ModelUnavailable():
-            return stopped(trace, Stop(reason="the language model does not answer at the moment"))
+            return stopped_outcome(trace, Stop(reason="the language model does not answer at the moment"))
         case _:
-            return stopped(trace, Stop(reason="the language model does not accept my requests"))
+            return stopped_outcome(trace, Stop(reason="the language model does not accept my requests"))

@@ -10,7 +10,7 @@ from bot.agent.node import AgentNode
 from bot.agent.record import Task, context_elements
 from bot.agent.run import Agent, Budget, Journal, Recall, Run, capped_reason
 from bot.agent.tools.registry import ToolRegistry
-from bot.agent.understanding import understood
+from bot.agent.understanding import rewritten_question
 from bot.model import ImageFile
 from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage, found_nothing
 from memory.model.spending import Allowance
@@ -110,7 +110,7 @@ class AgentTree(Agent):
             journal=journal,
         )
         goal = resumed.goal if resumed is not None else goal
-        meant = await understood(run, goal, earlier) if earlier and resumed is None else goal
+        meant = await rewritten_question(run, goal, earlier) if earlier and resumed is None else goal
         return await _result(run, Task(goal=meant, said_as=goal if meant != goal else ""))
 
 

@@ -45,7 +45,7 @@ def may_refer_back(message: str) -> bool:
     return is_fragment or (count <= _MANY_WORDS and _REFERS.search(start) is not None)
 
 
-async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> str:
+async def rewritten_question(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> str:
     """The message rewritten to stand alone; unchanged if it already does, or if that fails."""
     if not any(each.speaker == "you" for each in earlier) or not may_refer_back(message):
         return message
@@ -65,10 +65,10 @@ async def understood(run: Run, message: str, earlier: tuple[ChatLine, ...]) -> s
     except (ModelError, Halted, BudgetExceeded) as error:
         logging.getLogger(__name__).info("run %s: a message is taken as it stands: %s", run.run_id, error)
         return message
-    return usable(message, reply.turn.text)
+    return usable_rewrite(message, reply.turn.text)
 
 
-def usable(message: str, reply: str) -> str:
+def usable_rewrite(message: str, reply: str) -> str:
     """The reply if it can be a rewritten message, else the message.
 
     It must be one paragraph of moderate length, and share a word with the message if that has any content words.

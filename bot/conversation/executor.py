@@ -116,7 +116,7 @@ class Executor:
         self._pool.shutdown(wait=True)
 
 
-async def unless(event: asyncio.Event, work: Awaitable[R]) -> R | None:
+async def run_unless(event: asyncio.Event, work: Awaitable[R]) -> R | None:
     """The result of the work; None if the event is set before, which cancels the work."""
     wanted, is_set = asyncio.ensure_future(work), asyncio.ensure_future(event.wait())
     try:

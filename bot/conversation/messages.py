@@ -159,17 +159,17 @@ def why_held(lesson: Episode) -> str:
     return " and ".join(_HELD.get(reason, reason) for reason in lesson.quarantine)
 
 
-def titled(title: str, lines: Sequence[str], page: str) -> str:
+def titled_list(title: str, lines: Sequence[str], page: str) -> str:
     """A list with its title, and the page if there are several."""
     return "\n".join([f"{title}{f' ({page})' if page else ''}:", "", *lines])
 
 
-def which(noun: str, command: str, list_command: str) -> str:
+def missing_id(noun: str, command: str, list_command: str) -> str:
     """The reply to a command that lacks the id of a lesson or rating."""
     return f"Which {noun}? `{command}`, with an id that `{list_command}` shows."
 
 
-def reach(episode: Episode) -> str:
+def for_whom(episode: Episode) -> str:
     """For whom a lesson counts, in words."""
     if episode.verdicts.workspace.is_validated and visibility_of(episode) is Visibility.PUBLIC:
         return "everybody in the workspace"
@@ -188,7 +188,7 @@ def lesson_state(episode: Episode) -> str:
         return f"it is held back: {why_held(episode)}"
     if not episode.verdict.is_validated:
         return f"it counts for nobody: {verdict_word(episode.verdict)}"
-    return f"it counts for {reach(episode)}"
+    return f"it counts for {for_whom(episode)}"
 
 
 def verdict_word(verdict: Verdict) -> str:

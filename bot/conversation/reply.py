@@ -125,22 +125,22 @@ class ListPage(Generic[T]):
         return (*([before] if self.number > 1 else []), *([after] if self.number < self.last else []))
 
 
-def bounds(total: int, number: int) -> tuple[int, int, int]:
+def page_bounds(total: int, number: int) -> tuple[int, int, int]:
     """(existing page number nearest to `number`, number of the last page, items to skip)."""
     last = max(1, -(-total // PAGE_SIZE))
     within = min(max(number, 1), last)
     return within, last, (within - 1) * PAGE_SIZE
 
 
-def window(total: int, number: int) -> slice:
+def page_slice(total: int, number: int) -> slice:
     """The slice of a list that is on a page; a number beyond the ends means the nearest page."""
-    skipped = bounds(total, number)[2]
+    skipped = page_bounds(total, number)[2]
     return slice(skipped, skipped + PAGE_SIZE)
 
 
 def page_of(items: Sequence[T], total: int, number: int) -> ListPage[T]:
-    """The page of a list of `total` items that has these items (see `window`)."""
-    within, last, skipped = bounds(total, number)
+    """The page of a list of `total` items that has these items (see `page_slice`)."""
+    within, last, skipped = page_bounds(total, number)
     return ListPage(items=tuple(items), first=skipped + 1, number=within, last=last, total=total)
 
 

@@ -29,7 +29,7 @@ _MANY = 8
 """From this many values on they are checked together."""
 
 
-def storable(value: T) -> T:
+def require_storable(value: T) -> T:
     """The value itself if every part of it can be stored.
 
     Raises `InvalidInput` for text with a NUL or a lone surrogate (PostgreSQL takes neither, SQLite no surrogates) and
@@ -42,12 +42,12 @@ def storable(value: T) -> T:
     return value
 
 
-def all_storable(values: S) -> S:
-    """The values themselves if each is `storable`. Values of one type are checked together, which halves the time."""
+def require_all_storable(values: S) -> S:
+    """The values themselves if each can be stored. Values of one type are checked together, which halves the time."""
     texts: list[str] = []
     if len(values) < _MANY or not (_have_only_texts_to_check(values, texts) and _is_storable("".join(texts))):
         for each in values:
-            storable(each)
+            require_storable(each)
     return values
 
 
@@ -137,7 +137,7 @@ def _is_storable(text: str) -> bool:
 
 
 def _check(value: object, where: str, part: str = "") -> None:
-    """Raise as `storable` does if something is wrong; `part` names the value within `where`."""
+    """Raise as `require_storable` does if something is wrong; `part` names the value within `where`."""
     where = f"{where}.{part}" if part else where
     match value:
         case None:
@@ -242,7 +242,7 @@ def exact(vector: "Vector") -> bytes:
 
 def check_of_run(workspace: str, run_id: str, given: Sequence[Vote] | Sequence[TrustEvidence]) -> None:
     """Raises `ValueError` for entries of another run, or two entries of one person on one node."""
-    storable(tuple(given))
+    require_storable(tuple(given))
     if any((each.workspace, each.run_id) != (workspace, run_id) for each in given):
         raise ValueError(f"votes or evidence of another run given for {workspace}/{run_id}")
     if len({(each.node_id, each.actor) for each in given}) < len(given):
@@ -251,7 +251,7 @@ def check_of_run(workspace: str, run_id: str, given: Sequence[Vote] | Sequence[T
 
 def check_items(workspace: str, retrieval_id: str, items: Sequence[RetrievalItem]) -> None:
     """Raises `ValueError` for an item of another retrieval, or two items of one episode."""
-    storable(tuple(items))
+    require_storable(tuple(items))
     if any((item.workspace, item.retrieval_id) != (workspace, retrieval_id) for item in items):
         raise ValueError(f"items of another retrieval given for {workspace}/{retrieval_id}")
     if len({item.episode_id for item in items}) < len(items):

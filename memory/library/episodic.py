@@ -37,11 +37,11 @@ from memory.model.validation import (
     require_texts,
 )
 from memory.ports import Transaction
-from memory.rules.fold import facts
+from memory.rules.fold import unjudged
 from memory.rules.quarantine import flags_of
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
-from memory.services.core import event, existing, keep
+from memory.services.core import event, put_short_memory, require_episode
 from memory.services.verdicts.quarantine import hold_back
 from memory.services.verdicts.verdicts import settle_joined
 
@@ -152,7 +152,7 @@ class EpisodicMemory:
             termination=Termination.EXPAND if is_expand else episode.termination,
             created_at=self.memory.clock(),
         )
-        made = core.redactor.episode(facts(made))
+        made = core.redactor.episode(unjudged(made))
         return Prepared(given=episode, made=made, vector=core.embedded(episode.goal))
 
     def keep(self, tx: Transaction, new: Prepared) -> Episode:
@@ -163,10 +163,10 @@ class EpisodicMemory:
             return known
         parent = self._own_parent(tx, given)
         tx.episodes.add(made)
-        keep_new(tx, self.memory, existing(tx, made.workspace, made.id), new.vector)
+        keep_new(tx, self.memory, require_episode(tx, made.workspace, made.id), new.vector)
         if given.run_id:
             settle_joined(self.memory.core, tx, made.workspace, made.run_id, made.author)
-        stored = existing(tx, made.workspace, made.id)
+        stored = require_episode(tx, made.workspace, made.id)
         if parent is not None:
             workspace, kind, at = made.workspace, LinkKind.SUBGOAL_OF, made.created_at
             tx.episodes.add_link(Link(workspace=workspace, from_id=made.id, to_id=parent.id, kind=kind, at=at))
@@ -199,7 +199,7 @@ def keep_for_a_while(
 ) -> None:
     """Store a value for a time, as data of the person, which is erased when they are forgotten."""
     scope, now = episodic.scope, episodic.memory.clock()
-    keep(tx, kind, key, value, of=(scope.workspace, scope.person), at=now, until=now + life)
+    put_short_memory(tx, kind, key, value, of=(scope.workspace, scope.person), at=now, until=now + life)
 
 
 def _check(episode: Episode) -> None:

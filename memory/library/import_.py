@@ -14,7 +14,7 @@ from functools import lru_cache
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 from pydantic_core import ErrorDetails
 
-from memory.adapters.row_validation import all_storable, storable
+from memory.adapters.row_validation import require_all_storable, require_storable
 from memory.errors import InvalidInput
 from memory.library.export import plain
 from memory.model import Episode, MemoryEntry
@@ -75,7 +75,7 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     for position, record in enumerate(records, start=1):
         try:
             require_json(record, "it")
-            memories.append(storable(_memory(record)))
+            memories.append(require_storable(_memory(record)))
         except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
             unreadable.append(Unreadable(position=position, reason=str(exc)))
     return memories, unreadable
@@ -99,7 +99,7 @@ def _by_line(text: str) -> list[object]:
 def _episodes(text: str) -> list[Episode]:
     """All records, if all are valid episodes in the exported format, parsed at once; otherwise an empty list."""
     try:
-        episodes = all_storable(_EPISODES.validate_json(text))
+        episodes = require_all_storable(_EPISODES.validate_json(text))
         for step in [step for each in episodes for step in each.trajectory if step.arguments]:
             require_json([[[step.arguments]]], "it")  # nested as in its record, for the limit of depth
     except (InvalidInput, ValueError, TypeError, OverflowError):
@@ -131,7 +131,7 @@ def _memory(record: object) -> Episode | MemoryEntry:
         if value is not None
     }
     # As JSON text, from which pydantic's strict mode accepts lists for tuples, and texts for times and enums.
-    text = storable(_TO_READ.encode([given]))
+    text = require_storable(_TO_READ.encode([given]))
     try:
         return (_ENTRIES if is_entry else _EPISODES).validate_json(text)[0]
     except ValidationError as exc:

@@ -47,7 +47,7 @@ def changed_by(known: Visibility | None, now: Visibility) -> tuple[Visibility, .
     return tuple(then for then in Visibility if narrower(then, known or then) is not narrower(then, now))
 
 
-def stays(then: Visibility, now: Visibility | None) -> bool:
+def may_be_repeated(then: Visibility, now: Visibility | None) -> bool:
     """Whether words from a channel may be repeated in it now: its readers are the same as then, or fewer.
 
     `now` is None if the channel's visibility is unknown.

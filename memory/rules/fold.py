@@ -1,7 +1,7 @@
 """The state of an episode as a fold of its events, used by all writes and recomputed by `rebuild --check`.
 
-`facts` reduces an episode to what its run produced, `apply` is one step of the fold, `replay` folds a whole log. Writes
-apply the same step to the stored state, so stored and replayed state agree by construction.
+`unjudged` reduces an episode to what its run produced, `apply` is one step of the fold, `replay` folds a whole log.
+Writes apply the same step to the stored state, so stored and replayed state agree by construction.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -59,7 +59,7 @@ else:
         return new
 
 
-def facts(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fields
+def unjudged(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fields
     """The episode as its run made it, before any votes or use, with these changes."""
     return replaced(
         episode,
@@ -208,7 +208,7 @@ UNDO = "undo"
 """Marks a `promoted` event that takes back the promotions by the same person before it."""
 
 
-def effective(events: Iterable[Event]) -> list[Event]:
+def effective_events(events: Iterable[Event]) -> list[Event]:
     """One episode's events, without promotions that were undone and decisions of people who were purged later."""
     left: list[Event] = []
     for event in events:
@@ -236,8 +236,8 @@ def replay(
     any node. A vote's weight and limit depend on other runs: `votes` and `weights` have them
     (`memory.services.verdicts.tally`); without them every vote counts 1.
     """
-    state = facts(episode)
-    for event in effective(each for each in run_events if each.episode_id == episode.id):
+    state = unjudged(episode)
+    for event in effective_events(each for each in run_events if each.episode_id == episode.id):
         state = apply(state, event)
     cast = fold_votes(registers(run_events)) if votes is None else votes
     return with_verdicts(state, judge(state, cast, policy, weights))

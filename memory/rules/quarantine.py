@@ -10,7 +10,7 @@ from enum import StrEnum
 
 from memory.model import NEEDS_QUESTION, RESTATED, Episode, StepKind
 from memory.model.normal_form import normalised
-from memory.rules.retrieval.prompt import escapes, escapes_as_shown, visible
+from memory.rules.retrieval.prompt import escapes, escapes_as_shown, without_invisible
 
 LESSON_CHARACTERS = 4000
 """The most characters of a lesson without review. This is two thirds of the default prompt budget of all lessons (1,500
@@ -73,7 +73,7 @@ def flags(text: str, *, limit: int | None = None) -> tuple[Flag, ...]:
     """The reasons to review a text; empty for most. `limit` is the most characters it may have."""
     if not text:
         return ()
-    shown = visible(text)
+    shown = without_invisible(text)
     plain = normalised("NFKC", shown).replace("\u200d", "").replace("\ufe0f", "").casefold()
     found: list[Flag] = []
     folded = " ".join(plain.split())

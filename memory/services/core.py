@@ -115,7 +115,7 @@ def event_of_workspace(
     return Event(workspace=workspace, episode_id="", kind=kind, actor=actor, at=at, detail=detail)
 
 
-def keep(
+def put_short_memory(
     tx: Transaction,
     kind: str,
     key: str,
@@ -140,7 +140,7 @@ def keep(
     )
 
 
-def act(
+def record_and_index(
     tx: Transaction,
     episode: Episode,
     kind: EventKind,
@@ -154,7 +154,7 @@ def act(
     return after
 
 
-def existing(tx: Transaction, workspace: str, episode_id: str) -> Episode:
+def require_episode(tx: Transaction, workspace: str, episode_id: str) -> Episode:
     """The episode. Raises `NotFound`."""
     episode = tx.episodes.get(workspace, episode_id)
     if episode is None:

@@ -37,7 +37,7 @@ from bot.agent.tools.chunks import chunk_document
 from bot.agent.tools.time_zones import find_place as find_zone
 from bot.agent.tools.topic_words import wanted_in
 from bot.agent.tools.when import read_when
-from bot.agent.understanding import may_refer_back, usable
+from bot.agent.understanding import may_refer_back, usable_rewrite
 from bot.conversation.commands.lesson_lines import belief_line, review_line
 from bot.conversation.commands.purge_command import read_argument
 from bot.conversation.feedback.model_grading import read_guess, request_for
@@ -161,7 +161,7 @@ TARGETS: tuple[Target, ...] = (
     Target("last question", lambda text: read_last_question(_request(text))),
     Target("question gone on from", lambda text: read_followed(_request(text))),
     Target("message that may refer back", may_refer_back),
-    Target("what a message means", lambda text: usable(text, text[1:])),
+    Target("what a message means", lambda text: usable_rewrite(text, text[1:])),
     Target("conversation", lambda text: render_conversation([_line(text), _line(text)], 100)),
     Target("change of a fact", find_change),
     Target("question about a thing", wanted_in),

@@ -190,8 +190,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "importing.read_export": lambda text: import_.read_export(json.dumps([{"goal": text, text: 1}])),
     "HashingEmbedder": lambda text: HashingEmbedder().embed([text]),
     # bot/conversation
-    "follow_up.asks": follow_up.asks,
-    "follow_up.asks, after words": lambda text: follow_up.asks(f"and of {text}"),
+    "follow_up.asks": follow_up.asks_something,
+    "follow_up.asks, after words": lambda text: follow_up.asks_something(f"and of {text}"),
     "remarks.is_remark": remarks.is_remark,
     "remarks.is_remark, after words": lambda text: remarks.is_remark(f"ok ah {text}"),
     "feedback_in_words.read, question and answer": lambda text: feedback_in_words.read("no, Ana", text, text),

@@ -12,7 +12,7 @@ from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
 from bot.adapters.discord.menu import same_commands
-from bot.adapters.discord.rest import FAULTS, translated
+from bot.adapters.discord.rest import FAULTS, translated_errors
 from bot.adapters.discord.views import ChosenButton, Press
 from bot.adapters.flow_control import KeyedLock
 from bot.config import DiscordSettings
@@ -140,7 +140,7 @@ class Client(discord.AutoShardedClient):
             if not same_commands(wanted, present):
                 await self.tree.sync()
         except FAULTS as error:
-            log.warning("%s", translated(error, "writing the slash commands and menus"))
+            log.warning("%s", translated_errors(error, "writing the slash commands and menus"))
 
     async def launch_shards(self) -> None:
         """Open the gateway for every shard, or for the held ones."""

@@ -12,7 +12,7 @@ import discord
 from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
 from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.menu import TEACH, WHY
-from bot.adapters.discord.rest import FAULTS, translated
+from bot.adapters.discord.rest import FAULTS, translated_errors
 from bot.config import DiscordSettings
 from bot.conversation.counts import count
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable
@@ -103,9 +103,9 @@ class DiscordHealthChecks:
             async with asyncio.timeout(self._timeout_s):
                 return await call
         except TimeoutError as exc:
-            raise translated(TimeoutError(f"no answer within {self._timeout_s:g} s"), what) from exc
+            raise translated_errors(TimeoutError(f"no answer within {self._timeout_s:g} s"), what) from exc
         except FAULTS as exc:
-            raise translated(exc, what) from exc
+            raise translated_errors(exc, what) from exc
         except (KeyError, TypeError, ValueError) as exc:
             # The library parses every answer as Discord's; aiohttp raises `ValueError` for an impossible token.
             raise MessengerUnavailable(f"{what}: what answers is not Discord, or the token is none") from exc

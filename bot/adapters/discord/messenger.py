@@ -24,7 +24,7 @@ from bot.adapters.discord.menu import TEACH, WHY, add_commands
 from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES, PACE_S
 from bot.adapters.discord.outgoing.posting import Posting, in_parts
 from bot.adapters.discord.outgoing.typing_indicator import StaleProgressLines, TypingIndicator
-from bot.adapters.discord.rest import FAULTS, Rest, translated
+from bot.adapters.discord.rest import FAULTS, Rest, translated_errors
 from bot.adapters.flow_control import Sleep, Tasks, until_reachable
 from bot.adapters.naming import Names, plain_name
 from bot.config import DiscordSettings
@@ -162,7 +162,7 @@ class DiscordMessenger:
                 'discord.reads to "mentions"'
             ) from exc
         except FAULTS as exc:
-            raise translated(exc, "logging in to Discord") from exc
+            raise translated_errors(exc, "logging in to Discord") from exc
         finally:
             self._context = None
             self._logged_in.clear()

@@ -55,7 +55,7 @@ class Rest:
             try:
                 return await call()
             except FAULTS as exc:
-                raise translated(exc, what) from exc
+                raise translated_errors(exc, what) from exc
 
         try:
             return await retried(once, self._sleep, TRIES if again else 1)
@@ -85,7 +85,7 @@ def code_of(error: BaseException) -> int:
     return cause.code if isinstance(cause, discord.HTTPException) else 0
 
 
-def translated(error: BaseException, what: str) -> MessengerError:
+def translated_errors(error: BaseException, what: str) -> MessengerError:
     """The bot's error for an exception of the library. `what` says what was tried, and on what."""
     match error:
         case discord.RateLimited():

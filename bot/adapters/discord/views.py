@@ -1,7 +1,7 @@
 """Buttons and forms: the buttons under an answer, choices, and the forms for corrections and lessons.
 
 Their ids contain the answer that they are about, so they work after any restart. Submitted forms are read from
-Discord's payload (`entered`), not from the library's form objects, which a restart would lose.
+Discord's payload (`entered_values`), not from the library's form objects, which a restart would lose.
 """
 
 import re
@@ -187,7 +187,7 @@ def packed(question: FilledFrom, answer: FilledFrom) -> str:
     return "-".join(f"{int(each or 0):x}" for each in numbers)
 
 
-def unpacked(text: str) -> tuple[FilledFrom, FilledFrom]:
+def message_ids_of_form(text: str) -> tuple[FilledFrom, FilledFrom]:
     """The same messages, from the id of a form; without their texts."""
     asked, asker, reply, author = (str(int(each, 16) or "") for each in (text or "0-0-0-0").split("-"))
     return FilledFrom(message_id=asked, person=asker), FilledFrom(message_id=reply, person=author, is_answer=True)
@@ -201,7 +201,7 @@ def form_of(interaction: UserInteraction) -> tuple[str, str] | None:
     return (found["form"], found["answer"] or "") if found else None
 
 
-def entered(interaction: UserInteraction) -> dict[str, str]:
+def entered_values(interaction: UserInteraction) -> dict[str, str]:
     """The entered values by field; empty fields are left out, a checked box is `yes`."""
     values = {str(one["custom_id"]): one.get("value") for one in _fields(_data(interaction).get("components") or ())}
     return {name: "yes" if value is True else str(value).strip() for name, value in values.items() if value}

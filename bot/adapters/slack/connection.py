@@ -16,7 +16,7 @@ from slack_sdk.socket_mode.request import SocketModeRequest
 from bot.adapters.flow_control import FairGate, Sleep, until_reachable
 from bot.adapters.slack.web import Web, library_log, names_token
 from bot.config import SlackSettings
-from bot.conversation.executor import unless
+from bot.conversation.executor import run_unless
 from bot.errors import ConfigError, MessengerError, NotPermitted
 
 log = logging.getLogger(__name__)
@@ -228,7 +228,7 @@ class Connections:
         """
         try:
             for connection in self._connections:
-                await unless(ended, until_reachable(connection.open, sleep, "Slack"))
+                await run_unless(ended, until_reachable(connection.open, sleep, "Slack"))
                 if ended.is_set():
                     return
             log.info(on_open)

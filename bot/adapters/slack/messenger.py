@@ -35,7 +35,7 @@ from bot.adapters.slack.outgoing.streaming import PACE_S, Streamer
 from bot.adapters.slack.threads import Status, Threads
 from bot.adapters.slack.web import Identity, Web, code_of, names_token, require_own
 from bot.config import SlackSettings
-from bot.conversation.executor import unless
+from bot.conversation.executor import run_unless
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import (
     Attachment,
@@ -153,7 +153,7 @@ class SlackMessenger(Lookups):
 
     async def _join_when_reachable(self) -> None:
         try:
-            await unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+            await run_unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
         except NotPermitted as error:
             raise names_token(error, "SLACK_BOT_TOKEN", _REMEDY) from error.__cause__
 

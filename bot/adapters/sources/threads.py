@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from bot.adapters.sources.entries import SourceChannel, SourceEntry
 from bot.conversation.feedback.feedback_in_words import read
-from bot.conversation.listening.follow_up import asks
+from bot.conversation.listening.follow_up import asks_something
 from memory.model.teaching import EmojiMap, emoji_spellings
 
 CHECKS = frozenset(
@@ -59,7 +59,7 @@ def answered(
     if best is None:
         left_out["threads without a marked answer"] += 1
         return None
-    if best in (_PIN, _THUMB) and not asks(question.text):
+    if best in (_PIN, _THUMB) and not asks_something(question.text):
         left_out["marked replies to what is no question"] += 1
         return None
     taken = [each for each in replies if marks.get(each.id) == best]

@@ -23,7 +23,7 @@ from rich.text import Text
 
 from bot.adapters import commonmark
 from bot.adapters.terminal.commands import COMMAND_NAMES
-from bot.adapters.terminal.screen import choice_lines, one_line, visible, writing
+from bot.adapters.terminal.screen import choice_lines, one_line, without_control_characters, writing
 from bot.adapters.terminal.streams import Streams
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage
@@ -81,7 +81,7 @@ class LinePrompt:
 
     def partial_answer(self, text: str) -> None:
         """Show the last lines of a partial answer above the prompt; an empty text removes it."""
-        self._partial = "\n".join(visible(text).splitlines()[-_PARTIAL_LINES:])
+        self._partial = "\n".join(without_control_characters(text).splitlines()[-_PARTIAL_LINES:])
         self._session.app.invalidate()
 
     async def _spin(self) -> None:
@@ -154,7 +154,7 @@ class RichScreen:
 
     async def remark(self, text: str) -> None:
         """Print a text dimmed and indented."""
-        await self._show(Padding(Text(visible(text), style="dim"), (0, 0, 0, 4)))
+        await self._show(Padding(Text(without_control_characters(text), style="dim"), (0, 0, 0, 4)))
 
     async def typed(self, who: str, text: str) -> None:
         """Do nothing, as the prompt shows it."""
@@ -182,5 +182,5 @@ class RichScreen:
 def _markdown(text: str) -> Markdown:
     markdown = Markdown("")
     # Rich drops HTML, but an answer about <b> must show it: our parser treats HTML as text.
-    markdown.parsed = commonmark.parser().parse(visible(text))
+    markdown.parsed = commonmark.parser().parse(without_control_characters(text))
     return markdown

@@ -16,7 +16,7 @@ from bot.adapters.terminal.screen import PlainScreen, numbered_options
 from bot.adapters.terminal.speaker import ROLES, CurrentSpeaker
 from bot.adapters.terminal.streams import Streams
 from bot.config import TerminalSettings
-from bot.conversation.executor import unless
+from bot.conversation.executor import run_unless
 from bot.conversation.reply import BACK, item_reference
 from bot.errors import ChannelNotFound, CommandRefused, NotPermitted
 from bot.model import (
@@ -204,7 +204,7 @@ class TerminalMessenger:
     async def _next_line(self, sink: EventSink) -> bool:
         """Read and carry out a line; False at the end of the input, or if somebody quits."""
         try:
-            text = await unless(self._closed, self._lines.read(self._speaker.person))
+            text = await run_unless(self._closed, self._lines.read(self._speaker.person))
             act = parse(text or "")
             if text is None or (isinstance(act, Command) and act.name == "quit"):
                 return False
@@ -278,9 +278,9 @@ class TerminalMessenger:
             return
         await delivering
         if self._wait_until_answered is not None:
-            await unless(self._closed, self._wait_until_answered())
+            await run_unless(self._closed, self._wait_until_answered())
         elif isinstance(event, PersonMessage):
-            await unless(self._closed, self._at_rest.wait())
+            await run_unless(self._closed, self._at_rest.wait())
 
     async def _in_turn(self, event: PersonEvent, sink: EventSink, noted: str, export_to: str) -> None:
         async with self._one_at_a_time:

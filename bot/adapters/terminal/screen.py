@@ -10,14 +10,14 @@ _COMPARED = 40
 """How many characters of an option are compared to find it in the question's text."""
 
 
-def visible(text: str) -> str:
+def without_control_characters(text: str) -> str:
     """The text without control characters, except newline and tab, so that it cannot move the cursor."""
     return "".join(c for c in text if c in "\n\t" or not ("\x00" <= c < " " or "\x7f" <= c < "\xa0"))
 
 
 def one_line(text: str) -> str:
     """The visible text on a single line."""
-    return " ".join(visible(text).split())
+    return " ".join(without_control_characters(text).split())
 
 
 def choice_lines(offered: Sequence[tuple[str, str]]) -> list[str]:
@@ -62,11 +62,11 @@ class PlainScreen:
     async def answer(self, number: int, message: BotMessage) -> None:
         """Print `[1] text`, then a line for each lesson."""
         lessons = [f"    used lesson: {one_line(lesson)}" for lesson in message.lessons]
-        self._print("\n".join([f"[{number}] {visible(message.text).rstrip()}", *lessons]))
+        self._print("\n".join([f"[{number}] {without_control_characters(message.text).rstrip()}", *lessons]))
 
     async def notice(self, text: str) -> None:
         """Print another message of the bot, in CommonMark."""
-        self._print(visible(text))
+        self._print(without_control_characters(text))
 
     async def choices(self, offered: Sequence[tuple[str, str]]) -> None:
         """Print an indented line for each choice: what to type, and its label."""
@@ -74,12 +74,12 @@ class PlainScreen:
 
     async def remark(self, text: str) -> None:
         """Print a message of the terminal itself after dashes."""
-        self._print(f"-- {visible(text)}")
+        self._print(f"-- {without_control_characters(text)}")
 
     async def typed(self, who: str, text: str) -> None:
         """Print `ana: text`, if `echo` is on."""
         if self._echo:
-            self._print(f"{who}: {visible(text)}")
+            self._print(f"{who}: {without_control_characters(text)}")
 
     def working(self, text: str) -> None:
         """Do nothing: a transcript shows no progress."""

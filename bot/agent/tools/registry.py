@@ -17,7 +17,7 @@ from bot.model import ToolCall, ToolSpec
 from memory.library.working_memory import WorkingMemory
 from memory.model import Permission, Role, Scope
 from memory.model.evidence import ActionText
-from memory.rules.retrieval.prompt import sound
+from memory.rules.retrieval.prompt import replace_unstorable
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}\Z")
 
@@ -87,7 +87,7 @@ class ToolResult:
 
     def __post_init__(self) -> None:
         """Remove characters that cannot be stored: after the call's effects it is too late to refuse them."""
-        object.__setattr__(self, "content", sound(self.content))
+        object.__setattr__(self, "content", replace_unstorable(self.content))
 
 
 Permit = Callable[[Tool, Mapping[str, object], ToolContext], Coroutine[Any, Any, Permission | None]]

@@ -20,7 +20,7 @@ from bot.conversation.answers.delivery import Delivery
 from bot.conversation.answers.live_answers import LiveAnswers, ProgressLine
 from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
-from bot.conversation.executor import Executor, unless
+from bot.conversation.executor import Executor, run_unless
 from bot.conversation.feedback.asker_roles import AskerRoles
 from bot.conversation.feedback.feedback_hints import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.feedback_question import FeedbackQuestions
@@ -33,7 +33,7 @@ from bot.model import ImageFile
 from bot.ports import Messenger
 from memory.model import Incoming, Progress, Role
 from memory.ports import NewId
-from memory.rules.audience import stays
+from memory.rules.audience import may_be_repeated
 from memory.services import Answer, FinishedRun, Memory
 
 log = logging.getLogger(__name__)
@@ -105,7 +105,7 @@ class Answering:
 
         If the channel got other readers since the question, the asker is told so instead.
         """
-        if not stays(incoming.scope.visibility, incoming.channel_visibility):
+        if not may_be_repeated(incoming.scope.visibility, incoming.channel_visibility):
             await self.delivery.withhold(messenger, incoming)
             return ""
         progress = ProgressLine(messenger, incoming.scope, self._lines)
@@ -167,7 +167,7 @@ class Answering:
             shown = self._live_answers.of(messenger, current, run_id) if self._live_answers else nullcontext()
             async with shown as live:
                 work = self._work(messenger, current, run_id, cancel, show, images, live.update if live else None)
-                finished = await unless(edited, work)
+                finished = await run_unless(edited, work)
                 if finished is None and not edited.is_set():
                     return None
                 if finished is not None:
@@ -192,7 +192,7 @@ class Answering:
         if self.warm_up is None or self.warm_up.done():
             return
         show("loading what I need to understand you (this once)")
-        await unless(cancel, asyncio.wait({self.warm_up}))
+        await run_unless(cancel, asyncio.wait({self.warm_up}))
 
     async def _work(
         self,

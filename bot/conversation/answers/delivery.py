@@ -19,7 +19,7 @@ from bot.model import BotMessage, MessageRef, PersonCorrection, PersonVote
 from bot.ports import Messenger
 from memory.model import Incoming, Outgoing
 from memory.model.episode import authors_of
-from memory.rules.audience import stays
+from memory.rules.audience import may_be_repeated
 from memory.services import Answer, Memory
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,7 @@ class Delivery:
         """
         run_to_mark = incoming.run_id if incoming.tap else ""  # a chosen option has its vote already
         workspace, run_id, parts = incoming.scope.workspace, incoming.run_id, answer.parts
-        if any(not stays(incoming.scope.visibility, part.channel_visibility) for part in parts):
+        if any(not may_be_repeated(incoming.scope.visibility, part.channel_visibility) for part in parts):
             await self.withhold(messenger, incoming)
             return ""
         if not answer.total:

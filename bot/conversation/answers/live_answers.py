@@ -30,7 +30,7 @@ _OPEN = re.compile(r"<|&(?:lt\b|#0*60\b|#x0*3c\b);?|\]\(", re.IGNORECASE)
 _CLOSED = re.compile(r">|&(?:gt\b|#0*62\b|#x0*3e\b);?|\)|\n", re.IGNORECASE)
 
 
-def certain(text: str) -> str:
+def complete_beginning(text: str) -> str:
     """The beginning of an unfinished text in which every word, mention and link is complete."""
     end = max((match.end() for match in re.finditer(r"\s", text)), default=0)
     line = text.rfind("\n", 0, end) + 1
@@ -77,7 +77,7 @@ class LiveAnswer:
         while True:
             await self._is_new.wait()
             self._is_new.clear()
-            text = (await self._clean(certain(self._latest))).rstrip()
+            text = (await self._clean(complete_beginning(self._latest))).rstrip()
             if len(text) < FIRST_CHARACTERS or len(text) <= len(self._shown) or not text.startswith(self._shown):
                 continue
             # Noted before the call, which may have its effect even if it fails.

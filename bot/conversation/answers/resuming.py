@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.agent.asking import exactly
+from bot.agent.asking import call_in_full
 from bot.agent.earlier_run import EarlierRun
 from bot.conversation.executor import Executor
 from bot.model import ToolCall, ToolSpec
@@ -69,7 +69,7 @@ class Resuming:
             chosen = await self._executor(self._memory.asking.option, message.scope, message.tap)
         broken_off = ""
         if run.doing:
-            shown = exactly(ToolSpec(name=run.doing[0], description="", parameters={}), run.doing[1])
+            shown = call_in_full(ToolSpec(name=run.doing[0], description="", parameters={}), run.doing[1])
             broken_off = BROKEN_OFF.format(what=shown)
         return Resumed(chosen=chosen, earlier=earlier, allowed=run.allowed, broken_off=broken_off)
 

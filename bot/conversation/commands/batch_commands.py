@@ -7,7 +7,7 @@ from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_review
 from bot.conversation.counts import count
-from bot.conversation.reply import CommandReply, ListPage, page_of, short_id, window
+from bot.conversation.reply import CommandReply, ListPage, page_of, page_slice, short_id
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.errors import InvalidInput, NotFound
@@ -49,7 +49,7 @@ def run(context: CommandContext) -> CommandReply:
     found = _ARGUMENT.fullmatch(context.argument)
     if found is None:
         raise CommandRefused(
-            messages.which("batch", context.how_to_type("review batch ID"), context.how_to_type("review"))
+            messages.missing_id("batch", context.how_to_type("review batch ID"), context.how_to_type("review"))
         )
     view = _view(context, found["batch"])
     page = int(found["page"] or 1)
@@ -97,7 +97,7 @@ def _view(context: CommandContext, ending: str) -> BatchView:
 def _shown(context: CommandContext, view: BatchView, number: int) -> CommandReply:
     """One page of waiting lessons, in the order of the file."""
     found, total = context.memory.batches.waiting(
-        view.batch.workspace, view.batch.id, _reviewer(context).may_decide, lambda total: window(total, number)
+        view.batch.workspace, view.batch.id, _reviewer(context).may_decide, lambda total: page_slice(total, number)
     )
     page = page_of(found, total, number)
     known = short_id(view.batch.id)
@@ -180,14 +180,14 @@ def _overview_text(views: Sequence[BatchView], most: int) -> str:
     ]
     if len(views) > most:
         lines.append(f"- and {len(views) - most} more")
-    return messages.titled("Learned from files", lines, "")
+    return messages.titled_list("Learned from files", lines, "")
 
 
 def _page_text(view: BatchView, lines: Sequence[str], place: str) -> str:
     """The text of one page of a batch."""
     if not lines:
         return f"Nothing of {_file_name(view)} waits any more: {view.approved} approved, {view.rejected} rejected."
-    return messages.titled(f"From {_file_name(view)}: {_waiting_text(view)}", lines, place)
+    return messages.titled_list(f"From {_file_name(view)}: {_waiting_text(view)}", lines, place)
 
 
 def _line(lesson: Episode, row: BatchLesson) -> str:

@@ -52,7 +52,9 @@ class CommandContext:
         target = item_reference(self.argument)
         if target is None:
             raise CommandRefused(
-                messages.which("lesson", self.how_to_type(f"{self.command.name} ID"), self.how_to_type(list_command))
+                messages.missing_id(
+                    "lesson", self.how_to_type(f"{self.command.name} ID"), self.how_to_type(list_command)
+                )
             )
         return target
 

@@ -7,7 +7,7 @@ from bot.conversation import messages
 from bot.conversation.commands import batch_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import LessonAccess
-from bot.conversation.messages import titled
+from bot.conversation.messages import titled_list
 from bot.conversation.reply import CommandReply, short_id
 from bot.errors import CommandRefused
 from bot.model import Choice
@@ -49,7 +49,7 @@ def gaps(lines: Sequence[str], command: str, *, is_direct: bool) -> str:
     """The list of the command `gaps`."""
     if not lines:
         return "Every question that I may show here was answered, as far as I know."
-    text = titled(TITLE, lines, "")
+    text = titled_list(TITLE, lines, "")
     return f"{text}\n\nTo teach one: `{command}`.{f' {COUNTS_THERE}' if is_direct else ''}"
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from bot.conversation.reply import ListPage, page_of, window
+from bot.conversation.reply import ListPage, page_of, page_slice
 from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Termination, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
@@ -98,7 +98,7 @@ class LessonAccess:
         is_correction: Callable[[Episode], bool] | None = None,
     ) -> ListPage[Episode]:
         page = self._memory.audit.page
-        shown, total = page(workspace, wanted, is_listed, lambda total: window(total, number), is_correction)
+        shown, total = page(workspace, wanted, is_listed, lambda total: page_slice(total, number), is_correction)
         return page_of(shown, total, number)
 
 

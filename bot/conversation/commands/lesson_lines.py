@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bot.conversation.counts import count
-from bot.conversation.messages import DIRECT_PLACE, named, titled, why_held
+from bot.conversation.messages import DIRECT_PLACE, named, titled_list, why_held
 from bot.conversation.reply import short_id
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, options_of
 from memory.rules.quarantine import Flag
@@ -15,7 +15,7 @@ def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
     where = {"": "here", DIRECT_PLACE: "in our direct messages"}.get(place, f"in {place}")
     if not lines:
         return f"I have learned nothing yet that counts for you {where}. React 👍 or 👎 to an answer to teach me."
-    return titled(f"What I have learned that counts for you {where}", lines, page)
+    return titled_list(f"What I have learned that counts for you {where}", lines, page)
 
 
 def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
@@ -33,7 +33,7 @@ def archive(lines: Sequence[str], role: Role, page: str) -> str:
     """The list of the command `memory archived`."""
     if not lines:
         return f"Nothing{'' if role.may_promote else ' of yours'} is archived here."
-    return titled("What I no longer use, and you may restore", lines, page)
+    return titled_list("What I no longer use, and you may restore", lines, page)
 
 
 def archived_line(episode: Episode, reader: Scope) -> str:
@@ -47,7 +47,7 @@ def review(lines: Sequence[str], total: int, page: str) -> str:
     if not lines:
         return "Nothing waits for a teacher here."
     verb = "waits" if total == 1 else "wait"
-    return titled(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
+    return titled_list(f"{count(total, 'lesson')} {verb} for a teacher", lines, page)
 
 
 def review_line(episode: Episode, reader: Scope) -> str:

@@ -5,8 +5,8 @@ from bot.conversation.commands import lesson_lines, review_commands
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_archive
 from bot.conversation.feedback.preference_in_words import NO_SUCH_PREFERENCE, preference_dropped, preferences_listed
-from bot.conversation.messages import lesson_state, titled
-from bot.conversation.reply import ARCHIVED, CommandReply, ItemReference, page_number, page_of, short_id, window
+from bot.conversation.messages import lesson_state, titled_list
+from bot.conversation.reply import ARCHIVED, CommandReply, ItemReference, page_number, page_of, page_slice, short_id
 from bot.errors import CommandRefused
 from bot.model import Choice
 from memory.model import Episode
@@ -90,16 +90,16 @@ def _topics_below(context: CommandContext) -> CommandReply:
         return CommandReply(text="")
     lines = [f"- {summary_line(each)}" for each in known[:_MOST_TOPICS]]
     more = Choice(label=f"All {len(known)} things", command="memory", argument=_TOPICS)
-    text = titled("What is noted about things", lines, "")
+    text = titled_list("What is noted about things", lines, "")
     return CommandReply(text=f"\n\n{text}", choices=(more,) if len(known) > _MOST_TOPICS else ())
 
 
 def _topics(context: CommandContext, number: int) -> CommandReply:
     """`memory topics [page N]`."""
     known = context.memory.facts.listed(context.scope)
-    page = page_of(known[window(len(known), number)], len(known), number)
+    page = page_of(known[page_slice(len(known), number)], len(known), number)
     lines = page.numbered([summary_line(each) for each in page.items])
-    text = titled("What is noted about things", lines, page.place) if known else _NO_TOPICS
+    text = titled_list("What is noted about things", lines, page.place) if known else _NO_TOPICS
     return CommandReply(text=text, choices=page.page_choices("memory", of=_TOPICS))
 
 

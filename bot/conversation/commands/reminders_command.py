@@ -2,8 +2,8 @@
 
 from bot.agent.tools.reminders import reminder_line
 from bot.conversation.commands.command_context import CommandContext
-from bot.conversation.messages import titled
-from bot.conversation.reply import CommandReply, page_number, page_of, short_id, window
+from bot.conversation.messages import titled_list
+from bot.conversation.reply import CommandReply, page_number, page_of, page_slice, short_id
 from bot.model import Choice
 
 REMINDERS = "reminders"
@@ -22,11 +22,11 @@ def show(context: CommandContext) -> CommandReply:
 
 def _page(context: CommandContext, number: int) -> CommandReply:
     kept = context.memory.reminders.of(context.scope)
-    page = page_of(kept[window(len(kept), number)], len(kept), number)
+    page = page_of(kept[page_slice(len(kept), number)], len(kept), number)
     lines = page.numbered([reminder_line(each) for each in page.items])
     choices = [
         Choice(label=f"Cancel {place}", command=REMINDERS, argument=f"cancel {short_id(each.id)}")
         for place, each in enumerate(page.items, start=page.first)
     ]
-    text = titled("Your reminders", lines, page.place) if kept else _NONE
+    text = titled_list("Your reminders", lines, page.place) if kept else _NONE
     return CommandReply(text=text, choices=(*choices, *page.page_choices(REMINDERS)))

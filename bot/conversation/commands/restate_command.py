@@ -85,4 +85,6 @@ def _restated_text(episode: Episode) -> str:
         )
     if episode.quarantine:
         return messages.held_back(episode)
-    return f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for {messages.reach(episode)} now."
+    return (
+        f"“{shown_line(episode.goal, 80)}” is what your answer is for: it counts for {messages.for_whom(episode)} now."
+    )

@@ -153,10 +153,10 @@ def _release_first_text(episode: Episode, command: str) -> str:
 
 def _released_text(episode: Episode) -> str:
     """The confirmation of a release."""
-    return f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {messages.reach(episode)} now."
+    return f"“{shown_line(episode.goal, 80)}” is no longer held back: it counts for {messages.for_whom(episode)} now."
 
 
 def _promoted_text(episode: Episode, *, is_limited: bool = False) -> str:
     """The confirmation of a promotion, or that it was beyond the limit."""
     again = " Those were many promotions in a short time, so this one did nothing: try it again later."
-    return f"“{shown_line(episode.goal, 80)}” counts for {messages.reach(episode)} now.{again if is_limited else ''}"
+    return f"“{shown_line(episode.goal, 80)}” counts for {messages.for_whom(episode)} now.{again if is_limited else ''}"

@@ -6,7 +6,7 @@ from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_repeat
 from bot.conversation.commands.lesson_lines import given
-from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, short_id, window
+from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, page_slice, short_id
 from bot.model import Choice
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
@@ -22,7 +22,7 @@ def show(context: CommandContext) -> CommandReply:
 def _page(context: CommandContext, wanted: int) -> CommandReply:
     scope, ratings = context.scope, context.memory.ratings
     total = ratings.count(scope.workspace, scope.person)
-    skipped = window(total, wanted).start
+    skipped = page_slice(total, wanted).start
     page = page_of(ratings.of(scope.workspace, scope.person, skip=skipped, limit=PAGE_SIZE), total, wanted)
     lines = [_line(each.episode if may_repeat(scope, each.episode) else None, each.vote.value) for each in page.items]
     choices = [
@@ -38,7 +38,7 @@ def take_back(context: CommandContext) -> CommandReply:
     target, scope, command = item_reference(context.argument), context.scope, context.command
     if target is None:
         return CommandReply(
-            text=messages.which("rating", context.how_to_type("unrate ID"), context.how_to_type("ratings"))
+            text=messages.missing_id("rating", context.how_to_type("unrate ID"), context.how_to_type("ratings"))
         )
     taken = context.memory.ratings.take_back(
         scope.workspace, scope.person, target.id, at=command.at, event_id=command.event_id
@@ -56,7 +56,7 @@ def _listed(lines: Sequence[str], page: str) -> str:
     """The list of the command `ratings`."""
     if not lines:
         return "You have not rated any answer. React 👍 or 👎 to one."
-    return messages.titled("Your ratings, newest first", lines, page)
+    return messages.titled_list("Your ratings, newest first", lines, page)
 
 
 def _line(episode: Episode | None, value: int) -> str:

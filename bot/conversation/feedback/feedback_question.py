@@ -16,7 +16,7 @@ from bot.model import BotMessage, Choice, PersonCommand, PersonCorrection
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Incoming, Role, Scope, Turn
 from memory.model.delivery import CORRECTING, RETRY
-from memory.rules.audience import stays
+from memory.rules.audience import may_be_repeated
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import FinishedRun, Memory, Opinion
 from memory.services.teaching.correct import CORRECTION_CHARACTERS, missing_parts, open_parts
@@ -176,7 +176,7 @@ class FeedbackQuestions:
         """Whether a correction may be about any of several parts of an answer, which may be named where it is."""
         nodes = await self._executor(self._memory.audit.nodes, event.scope.workspace, run_id)
         parts = open_parts(nodes) if _is_usable(event) else []
-        return bool(parts) and all(stays(each.visibility, event.scope.visibility) for each in parts)
+        return bool(parts) and all(may_be_repeated(each.visibility, event.scope.visibility) for each in parts)
 
     async def ask_part(self, event: PersonCorrection, run_id: str, held_by: str) -> Incoming | None:
         """Keep such a correction as a message, whose answer, to be delivered, is the question which part it is about.
@@ -196,7 +196,7 @@ class FeedbackQuestions:
         except NotFound:
             return None
         is_own = (message.scope.person, message.scope.channel) == (scope.person, scope.channel)
-        if not is_own or not stays(message.scope.visibility, scope.visibility):
+        if not is_own or not may_be_repeated(message.scope.visibility, scope.visibility):
             return None
         return replace(message, scope=replace(message.scope, visibility=scope.visibility))
 

@@ -51,7 +51,7 @@ def is_for_bot(facts: MessageFacts) -> bool:
     if gives_feedback(facts):
         return True
     thread = facts.thread
-    has_asked = thread is not None and thread.is_last_ours and asks(thread.last_text)
+    has_asked = thread is not None and thread.is_last_ours and asks_something(thread.last_text)
     if is_remark(facts.text) and not has_asked:
         return False
     if facts.mode is ListeningMode.ALWAYS:
@@ -61,7 +61,7 @@ def is_for_bot(facts: MessageFacts) -> bool:
     if thread is not None and thread.people <= {facts.asker}:
         return True
     follows = facts.replies_to_bot or (thread is not None and thread.is_last_ours)
-    return follows and (asks(facts.text) or has_asked)
+    return follows and (asks_something(facts.text) or has_asked)
 
 
 def gives_feedback(facts: MessageFacts) -> bool:
@@ -80,6 +80,6 @@ def depends_on_thread(facts: MessageFacts) -> bool:
     return is_possible and facts.is_in_thread and not is_for_bot(facts) and facts.asker == facts.author != ""
 
 
-def asks(text: str) -> bool:
+def asks_something(text: str) -> bool:
     """Whether a text asks for something."""
     return not QUESTION_MARKS.isdisjoint(text) or _ASKING.match(text.strip()) is not None

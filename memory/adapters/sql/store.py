@@ -33,7 +33,7 @@ from memory.adapters.sql.recall.plane_cache import PlaneCache
 from memory.adapters.sql.tables.deliveries import incoming, outgoing
 from memory.adapters.sql.tables.episodes import episodes, events
 from memory.adapters.sql.tables.topics import topics
-from memory.adapters.sql.transaction.driver import raise_ours, translated
+from memory.adapters.sql.transaction.driver import raise_ours, translated_errors
 from memory.adapters.sql.transaction.session import Session
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -103,7 +103,7 @@ class SqlStore:
     def connected(self) -> Iterator[Connection]:
         """A connection for whole tables (`copies`); the caller begins transactions, and rows are not checked."""
         self._database.require_ready(self._replaced)
-        with translated(self._database.where), self._engine.connect() as connection:
+        with translated_errors(self._database.where), self._engine.connect() as connection:
             yield connection
 
     @contextmanager

@@ -30,7 +30,7 @@ from memory.model import (
 )
 from memory.model.validation import require_text as text_of
 from memory.ports import Transaction
-from memory.services.core import event, existing, record
+from memory.services.core import event, record, require_episode
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -160,13 +160,13 @@ def _grade_entry(tx: Transaction, episodic: EpisodicMemory, episode: Episode, en
     if entry.graded_by is GradeSource.REACTION and entry.correction:
         detail = {"text": entry.correction}
         change = event(episode, EventKind.CORRECTED, episodic.scope.person, at, detail=detail)
-        record(tx, existing(tx, episode.workspace, episode.id), change)
+        record(tx, require_episode(tx, episode.workspace, episode.id), change)
     cast(tx, episodic, episode, is_right, episodic.scope.person, Role.MEMBER, at, entry.outcome_reason)
 
 
 def _grade_whole(tx: Transaction, episodic: EpisodicMemory, episode: Episode, entry: MemoryEntry) -> None:
     """Store the run's grades, once for all of its entries."""
-    root = existing(tx, episode.workspace, episode.parent_id)
+    root = require_episode(tx, episode.workspace, episode.parent_id)
     known = {each.grade for each in tx.steps.grades(root.workspace, [root.id]).get(root.id, [])}
     grades = entry.run_grades
     if entry.task_incomplete and not grades:

@@ -30,13 +30,13 @@ from memory.model import (
 from memory.ports import Transaction
 from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.evidence.judged_lesson import ANSWER
-from memory.rules.fold import facts, replaced
+from memory.rules.fold import replaced, unjudged
 from memory.rules.quarantine import flags_of
 from memory.services.conversation.whose_words import people_behind, runs_with_lessons
 from memory.services.core import answer_authors, event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.teaching.sources import Sources
-from memory.services.verdicts.quarantine import quarantining
+from memory.services.verdicts.quarantine import quarantine_events
 from memory.services.verdicts.verdicts import settle_joined
 
 AT_ONCE = 1_000
@@ -122,7 +122,7 @@ class EpisodeImport:
         scope, given = self.episodic.scope, placed.given
         given = given if self._is_past(given.created_at) else replaced(given, created_at=self._now)
         at = given.graded_at if given.graded_at and self._is_past(given.graded_at) else given.created_at
-        episode = facts(
+        episode = unjudged(
             given,
             id=placed.id,
             run_id=run_id,
@@ -139,7 +139,7 @@ class EpisodeImport:
         )
         before = [
             event(episode, EventKind.CREATED, episode.author, episode.created_at, detail=sources.detail),
-            *quarantining(episode, flags_of(episode), episode.created_at),
+            *quarantine_events(episode, flags_of(episode), episode.created_at),
         ]
         if given.correction:
             before.append(event(episode, EventKind.CORRECTED, scope.person, at, detail={"text": given.correction}))

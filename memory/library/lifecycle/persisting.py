@@ -32,7 +32,7 @@ from memory.model import (
 )
 from memory.model.validation import require_instance
 from memory.ports import Transaction
-from memory.rules.fold import facts
+from memory.rules.fold import unjudged
 from memory.services.verdicts.verdicts import settle_joined
 
 
@@ -135,7 +135,7 @@ def _root(
         grown = replace(known, trajectory=(_split(before + done),), context_after=after)
         tx.episodes.put(grown)
         return grown
-    root = facts(
+    root = unjudged(
         replace(
             _blank(episodic, run),
             goal=run.task or run.session_id,
@@ -183,7 +183,7 @@ def _blank(episodic: EpisodicMemory, run: SessionRun) -> Episode:
 def _episode(episodic: EpisodicMemory, run: SessionRun, root: Episode, step: PendingStep, rep: int) -> Episode:
     call = ActionCall.parse(step.action)
     arguments = {"target": call.target} | ({"value": call.value} if call.value else {})
-    return facts(
+    return unjudged(
         replace(
             _blank(episodic, run),
             parent_id=root.id,

@@ -61,22 +61,22 @@ _JOINER = re.compile(r"(?<=[A-Za-z</\s-])[\u200d\ufe0f]+")
 
 def neutralise(text: str) -> str:
     """Untrusted text that cannot open or close a block of the prompt, without invisible characters."""
-    return _TAG.sub("&lt;", _JOINER.sub("", visible(text)))
+    return _TAG.sub("&lt;", _JOINER.sub("", without_invisible(text)))
 
 
 def escapes(text: str) -> bool:
     """Whether a text imitates the prompt: a tag of a block, a header, or a numbered lesson."""
-    return escapes_as_shown(visible(text))
+    return escapes_as_shown(without_invisible(text))
 
 
 def escapes_as_shown(text: str) -> bool:
-    """`escapes` for a text that is `visible` already."""
+    """`escapes` for a text that is `without_invisible` already."""
     plain = text if text.isascii() else _JOINER.sub("", text)
     may_be_format = "#" in plain or ":" in plain
     return bool(("<" in plain and _TAG.search(plain)) or (may_be_format and _FORMAT.search(plain)))
 
 
-def visible(text: str) -> str:
+def without_invisible(text: str) -> str:
     """The text without control and other invisible characters, safe for a person's screen."""
     if (text.replace("\n", "") if "\n" in text else text).isprintable():
         return text
@@ -98,7 +98,7 @@ def one_line(text: str, limit: int) -> str:
 
 def shown_line(text: str, limit: int) -> str:
     """`one_line` for people: tags of the prompt are not escaped."""
-    return shortened(visible(text), limit)
+    return shortened(without_invisible(text), limit)
 
 
 def indented(text: str) -> str:
@@ -272,7 +272,7 @@ def _steps(trajectory: Sequence[Step]) -> str:
     return "; ".join(done)
 
 
-def sound(text: str) -> str:
+def replace_unstorable(text: str) -> str:
     """The text with NUL and lone surrogates, which no store accepts, replaced by U+FFFD."""
     try:
         text.encode()

@@ -18,7 +18,7 @@ from memory.rules.quarantine import Flag
 from memory.services.core import ANSWER_BY, Core, event
 from memory.services.teaching.correct import Draft, lesson_flags, own_vote, taught_lesson
 from memory.services.teaching.new_episodes import NewEpisode, record_new
-from memory.services.verdicts.quarantine import quarantining
+from memory.services.verdicts.quarantine import quarantine_events
 from memory.services.verdicts.verdicts import ReactionSet
 
 _Place = tuple[str, str, str]
@@ -201,7 +201,7 @@ class Intake:
         return NewEpisode(
             episode=lesson,
             vector=vector,
-            before=[created, *quarantining(lesson, self._flags.get(draft.key, ()), now)],
+            before=[created, *quarantine_events(lesson, self._flags.get(draft.key, ()), now)],
             reactions=(ReactionSet(reactions=(vote,), at=now, detail=detail),) if voter else (),
             words_of=others,
         )

@@ -12,7 +12,7 @@ from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
 from memory.services.batches.batches import Narrow, chunks, everything, existing_batch, is_waiting, outlines_waiting
-from memory.services.core import Core, act, event, existing, record
+from memory.services.core import Core, event, record, record_and_index, require_episode
 from memory.services.teaching.correct import Draft, own_vote
 from memory.services.teaching.sources import Sources
 from memory.services.verdicts.promotion import undo_promotion
@@ -89,7 +89,7 @@ class BatchReview:
         """Archive the waiting lessons, or `only` these; each can be restored."""
 
         def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
-            act(tx, lesson, EventKind.ARCHIVED, by.actor, now, {"batch": row.batch_id})
+            record_and_index(tx, lesson, EventKind.ARCHIVED, by.actor, now, {"batch": row.batch_id})
 
         return self._decide(workspace, batch_id, by, only, progress, decide, lambda _: False)
 
@@ -111,7 +111,7 @@ class BatchReview:
         vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
-            former = existing(tx, workspace, lesson_id)
+            former = require_episode(tx, workspace, lesson_id)
             row = tx.batches.of_lessons(workspace, [lesson_id]).get(lesson_id)
             if row is None or not by.may_decide(former):
                 raise NotFound(f"no lesson {lesson_id} that was learned from a file")
@@ -121,11 +121,11 @@ class BatchReview:
             sources = Sources().instead_of(tx, former, draft.answer)
             came_by = {"batch": row.batch_id} | sources.detail
             lesson = draft.store(self._core, tx, place, now, vector, detail=came_by, words_of=sources.people)
-            act(tx, former, EventKind.ARCHIVED, by.actor, now, {"superseded_by": lesson.id})
+            record_and_index(tx, former, EventKind.ARCHIVED, by.actor, now, {"superseded_by": lesson.id})
             same = [each for each in tx.batches.lessons(workspace, row.batch_id) if each.lesson_id == former.id]
             tx.batches.put_lessons(*(replace(each, lesson_id=lesson.id) for each in same))
-            self._approve(tx, existing(tx, workspace, lesson.id), audience or row.audience, by, now)
-            return existing(tx, workspace, lesson.id)
+            self._approve(tx, require_episode(tx, workspace, lesson.id), audience or row.audience, by, now)
+            return require_episode(tx, workspace, lesson.id)
 
     def take_back(self, workspace: str, batch_id: str, by: Reviewer, since: datetime) -> Decided:
         """Undo this reviewer's decisions from `since` on: the lessons wait again."""
@@ -151,11 +151,11 @@ class BatchReview:
     ) -> None:
         """Undo `_approve` or a rejection."""
         if EventKind.ARCHIVED in own and lesson.archived_at is not None:
-            lesson = act(tx, lesson, EventKind.RESTORED, by.actor, now)
+            lesson = record_and_index(tx, lesson, EventKind.RESTORED, by.actor, now)
         approval = tx.teaching.reaction(_approval(lesson, by, now).key)
         if approval is not None and approval.is_active:
             withdraw_votes(self._core, tx, now, approval, at=now)
-            lesson = existing(tx, lesson.workspace, lesson.id)
+            lesson = require_episode(tx, lesson.workspace, lesson.id)
         if EventKind.PROMOTED in own:
             lesson = undo_promotion(self._core, tx, lesson, by.actor, by.role, now)
         if EventKind.RELEASED in own:
@@ -195,7 +195,7 @@ class BatchReview:
     def _approve(self, tx: Transaction, lesson: Episode, audience: Audience, by: Reviewer, now: datetime) -> None:
         if lesson.quarantine:
             detail: dict[str, object] = {"role": by.role.value, "flags": []}
-            lesson = act(tx, lesson, EventKind.RELEASED, by.actor, now, detail)
+            lesson = record_and_index(tx, lesson, EventKind.RELEASED, by.actor, now, detail)
         if audience is Audience.WORKSPACE and visibility_of(lesson) is Visibility.PUBLIC:
             detail = {"audience": audience.value, "role": by.role.value, "batch": True}
             lesson = record(tx, lesson, event(lesson, EventKind.PROMOTED, by.actor, now, detail=detail))

@@ -8,7 +8,7 @@ from memory.model import EventKind
 from memory.model.batch import Batch, BatchLesson
 from memory.ports import Transaction, rolled_back
 from memory.services.batches.batches import chunks, existing_batch
-from memory.services.core import Core, act, event_of_workspace
+from memory.services.core import Core, event_of_workspace, record_and_index
 from memory.services.privacy.purge import PurgeInProgress, Purging, changed_runs
 from memory.services.recall.confusion import ConfusionEstimate
 
@@ -89,7 +89,7 @@ class BatchUndo:
         live = [each for each in tx.episodes.get_many(workspace, lessons).values() if each.archived_at is None]
         for lesson in live:
             # In its author's name, so that purging the administrator who did this brings nothing back.
-            act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, work.mark)
+            record_and_index(tx, lesson, EventKind.ARCHIVED, lesson.author, now, work.mark)
         purging.withdraw_dependents(work)
         purging.unmerge_lessons(work)
         tx.batches.drop(workspace, [each.key for each in rows if each.lesson_id in lessons])

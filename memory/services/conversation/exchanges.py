@@ -9,7 +9,7 @@ from itertools import islice
 from memory.model import Exchange, Incoming, Progress, Recollection, Scope, Visibility, found_nothing
 from memory.model.validation import require_whole
 from memory.ports import Transaction
-from memory.rules.audience import stays
+from memory.rules.audience import may_be_repeated
 from memory.services.core import Core
 
 MOST = 40
@@ -60,7 +60,7 @@ class Exchanges:
                 and each.progress is Progress.DELIVERED
                 and not tx.deliveries.outgoing(scope.workspace, each.run_id)
                 and found_nothing(tx.episodes.of_run(scope.workspace, each.run_id))
-                and stays(each.scope.visibility, scope.visibility)
+                and may_be_repeated(each.scope.visibility, scope.visibility)
             ]
 
     def asked(self, scope: Scope, message_ids: Sequence[str]) -> frozenset[str]:
@@ -79,7 +79,7 @@ class Exchanges:
         require_whole(limit, "limit")
         with self._core.store.read() as tx:
             messages = tx.deliveries.messages_of(scope.workspace, scope.channel, scope.person, limit)
-        return [each for each in messages if each.text and stays(each.scope.visibility, scope.visibility)]
+        return [each for each in messages if each.text and may_be_repeated(each.scope.visibility, scope.visibility)]
 
     def begin_anew(self, scope: Scope, at: datetime) -> None:
         """Start a new conversation: the person's earlier messages in this channel are no longer part of it."""
@@ -185,4 +185,8 @@ def _read(tx: Transaction, message: Incoming, *, limit: int, oldest_first: bool 
     stored = tx.deliveries.exchanges(
         scope.workspace, scope.channel, until=until, limit=limit, oldest_first=oldest_first, **by
     )
-    return [each for each in stored if each.event_id != message.event_id and stays(each.visibility, scope.visibility)]
+    return [
+        each
+        for each in stored
+        if each.event_id != message.event_id and may_be_repeated(each.visibility, scope.visibility)
+    ]

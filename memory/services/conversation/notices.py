@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from memory.model import Episode, Origin
 from memory.ports import Transaction
-from memory.services.core import Core, keep
+from memory.services.core import Core, put_short_memory
 
 KIND = "goodbot/decided"
 _KEPT = timedelta(days=90)
@@ -59,7 +59,7 @@ def note_decision(tx: Transaction, before: Episode, after: Episode, actor: str, 
     if tx.batches.of_lessons(after.workspace, [after.id]):
         return  # learned from a file: its author does not wait for a decision
     value = {"approved": after.archived_at is None}
-    keep(tx, KIND, after.id, value, of=(after.workspace, after.author), at=now, until=now + _KEPT)
+    put_short_memory(tx, KIND, after.id, value, of=(after.workspace, after.author), at=now, until=now + _KEPT)
 
 
 def _is_shared(lesson: Episode) -> bool:

@@ -14,9 +14,9 @@ from memory.model import Incoming, Outgoing, Scope, ShortMemory, Visibility
 from memory.model.delivery import RETRY
 from memory.model.normal_form import comparable
 from memory.ports import Transaction
-from memory.rules.audience import stays
+from memory.rules.audience import may_be_repeated
 from memory.rules.recurrence import ONCE, Recurrence, next_due
-from memory.services.core import ALL, Core, keep
+from memory.services.core import ALL, Core, put_short_memory
 
 KIND = "goodbot/reminder"
 MOST = 50
@@ -109,7 +109,7 @@ class Reminders:
         if scope.visibility is Visibility.DIRECT:
             return kept
         here = [each for each in kept if each.scope.channel == scope.channel]
-        return [each for each in here if stays(each.scope.visibility, scope.visibility)]
+        return [each for each in here if may_be_repeated(each.scope.visibility, scope.visibility)]
 
     def cancel(self, scope: Scope, known: str) -> Reminder | None:
         """Delete one of the person's own reminders, by its id or the end of it. None if there is none."""
@@ -197,7 +197,7 @@ def _store(tx: Transaction, reminder: Reminder, created_at: datetime) -> None:
         "message": reminder.message_id,
     }
     owner = (scope.workspace, scope.person)
-    keep(tx, KIND, _key(reminder), value, of=owner, at=created_at, until=_FOR_GOOD)
+    put_short_memory(tx, KIND, _key(reminder), value, of=owner, at=created_at, until=_FOR_GOOD)
 
 
 def _read(stored: ShortMemory) -> Reminder:

@@ -7,7 +7,7 @@ from memory.model.upkeep import Erasure
 from memory.ports import Store, Transaction
 from memory.rules.verdict import CORRECTION
 from memory.services.conversation.whose_words import people_behind
-from memory.services.core import Core, existing, note_words_of
+from memory.services.core import Core, note_words_of, require_episode
 from memory.services.privacy.quotation import replies_about, resting_on
 from memory.services.verdicts.quarantine import corrected_by, restore_text
 from memory.services.verdicts.reason import withdraw_reasons
@@ -46,7 +46,7 @@ def erase_run(core: Core, tx: Transaction, workspace: str, run_id: str) -> int:
             withdraw_reasons(tx, [each for each in judged if each.source == f"{CORRECTION}:{node.id}"], core.clock())
             tx.log.erase_reasons(workspace, failed.run_id, node.author, node.created_at)
             tx.log.erase_correction(workspace, failed.id, node.id, node.output)
-            restore_text(tx, existing(tx, workspace, failed.id), "", core.clock())
+            restore_text(tx, require_episode(tx, workspace, failed.id), "", core.clock())
     refold(tx, workspace, touched, core.policy)
     if erased:
         tx.upkeep.put_erasure(Erasure(workspace=workspace, id=core.new_id()))

@@ -24,7 +24,7 @@ from memory.rules.audience import visibility_of
 from memory.services.conversation.reminders import erase_in_words_of_others
 from memory.services.core import ALL, Core, event_of_workspace
 from memory.services.privacy.erasing import erase_rules, erase_run, note_heeded_warnings, overwrite_erased
-from memory.services.privacy.quotation import quoting, repeating, replies_about
+from memory.services.privacy.quotation import answers_repeating_questions, answers_repeating_words, replies_about
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.visible_corrections import as_seen_by
 from memory.services.teaching.restate import in_words_of, part_from_asker
@@ -133,8 +133,8 @@ class Privacy:
         kept, answers = in_words_of(tx, workspace, person, found)
         own = [each for each in found if each not in set(kept)]
         asked = set(own) - tx.episodes.words_of_others(workspace, own).keys()
-        quoted = quoting(tx, workspace, [*asked, *kept], {*own, *answers})
-        repeated = repeating(tx, workspace, own, [*answers, *quoted])
+        quoted = answers_repeating_questions(tx, workspace, [*asked, *kept], {*own, *answers})
+        repeated = answers_repeating_words(tx, workspace, own, [*answers, *quoted])
         whole = tx.episodes.get_many(workspace, [*own, *repeated, *kept])
         graded = [each for grades in tx.steps.grades(workspace, own).values() for each in grades]
         guesses = [each for each in graded if each.grade.source is GradeSource.MODEL]

@@ -12,9 +12,18 @@ from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Verdict, Verdicts
 from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
-from memory.rules.fold import DECISIONS, GRADINGS, effective, replay, with_verdicts
+from memory.rules.fold import DECISIONS, GRADINGS, effective_events, replay, with_verdicts
 from memory.rules.verdict import CORRECTION
-from memory.services.core import ALL, Core, act, event, event_of_workspace, existing, record, update_index
+from memory.services.core import (
+    ALL,
+    Core,
+    event,
+    event_of_workspace,
+    record,
+    record_and_index,
+    require_episode,
+    update_index,
+)
 from memory.services.privacy.forget import require_person
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recording.approvals import drop_permissions
@@ -224,7 +233,7 @@ class Purging:
         for lesson in written:
             work.touch(lesson.run_id)
         for lesson in live:
-            act(tx, lesson, EventKind.ARCHIVED, work.person, work.now, work.mark)
+            record_and_index(tx, lesson, EventKind.ARCHIVED, work.person, work.now, work.mark)
         for lesson in written:
             restore_texts(tx, lesson, work.person, work.now)
         return live
@@ -241,7 +250,7 @@ class Purging:
             episode = tx.episodes.get(work.workspace, episode_id)
             if episode is None or work.wrote(episode):
                 continue
-            log = effective(tx.log.of_episode(work.workspace, episode_id))
+            log = effective_events(tx.log.of_episode(work.workspace, episode_id))
             kinds = {each.kind for each in log if each.actor == work.person and each.kind in DECISIONS}
             if kinds:
                 after = self._withdraw_from(work, episode)
@@ -263,7 +272,7 @@ class Purging:
         if (after.quarantine, after.archived_at) != (episode.quarantine, episode.archived_at):
             restore_texts(tx, after, work.person, work.now)
         work.note(settle(tx, work.workspace, episode.run_id, work.person, work.now, policy).other_nodes)
-        after = existing(tx, work.workspace, episode.id)
+        after = require_episode(tx, work.workspace, episode.id)
         update_index(tx, after)
         return after
 

@@ -14,7 +14,7 @@ _NAMED_CHARACTERS = 60
 """How much of a goal a reply that names it has at least."""
 
 
-def repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
+def answers_repeating_words(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequence[str]) -> list[str]:
     """The answers to others that contain a person's words.
 
     They are `answers`, which contain the person's question, and all that used the person's own or these, and so on.
@@ -28,7 +28,9 @@ def repeating(tx: Transaction, workspace: str, own: Sequence[str], answers: Sequ
     return list(found)
 
 
-def quoting(tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]) -> list[str]:
+def answers_repeating_questions(
+    tx: Transaction, workspace: str, lessons: Sequence[str], without: Collection[str]
+) -> list[str]:
     """The answers to others that were shown one of these lessons and repeat its question, unlike their own question.
 
     A rule shows the questions of its lessons too, shortened where they do not fit.

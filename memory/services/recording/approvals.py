@@ -32,7 +32,7 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.approvals import argument_kinds, permission_key
 from memory.rules.chat_settings import APPROVALS, LEARNED
 from memory.rules.retrieval.likeness import unit_cosine
-from memory.services.core import Core, event, keep
+from memory.services.core import Core, event, put_short_memory
 from memory.services.settings.chat_settings import settings_at
 
 KIND = "goodbot/permission"
@@ -214,7 +214,7 @@ def decide(
         tx.short.delete(node.workspace, KIND, key)
         value = {"grant": grant.value, "basis": node.id, "tool": offer.option.action, "channel": node.channel}
         until = now + SHORT_TIME if grant is Grant.SHORT else _FOR_GOOD
-        keep(tx, KIND, key, value, of=(node.workspace, scope.person), at=now, until=until)
+        put_short_memory(tx, KIND, key, value, of=(node.workspace, scope.person), at=now, until=until)
     return True
 
 

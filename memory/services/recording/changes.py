@@ -7,7 +7,7 @@ from memory.model import Episode, EventKind, Incoming, Progress, Role, Scope, Ve
 from memory.model.delivery import EDITED, RETRY
 from memory.ports import Transaction
 from memory.rules.audience import index_entries_of, narrower
-from memory.services.core import Core, act
+from memory.services.core import Core, record_and_index
 from memory.services.settings.chat_settings import admission
 from memory.services.verdicts.channels import store_visibility
 
@@ -129,7 +129,7 @@ def _withdraw(tx: Transaction, message: Incoming, nodes: list[Episode], actor: s
     tx.deliveries.reword(message.scope.workspace, message.event_id, "")
     for node in nodes:
         if node.verdict is Verdict.PENDING and node.archived_at is None:
-            act(tx, node, EventKind.ARCHIVED, actor, now)
+            record_and_index(tx, node, EventKind.ARCHIVED, actor, now)
 
 
 def _erase_part(tx: Transaction, workspace: str, channel: str, message_id: str, now: datetime) -> None:

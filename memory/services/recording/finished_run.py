@@ -22,7 +22,7 @@ from memory.model.evidence import EvidenceRecord
 from memory.ports import Store, Transaction
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.evidence.threshold import is_followed
-from memory.rules.fold import apply, facts
+from memory.rules.fold import apply, unjudged
 from memory.rules.quarantine import flags_of
 from memory.services.core import event, note_words_of
 from memory.services.recording.said_before import SaidBefore, note_people_in
@@ -70,7 +70,7 @@ def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
     came_by = {name: value for name, value in (("event", run.event_id), ("prompts", run.prompts)) if value}
     nodes: list[Episode] = []
     events: list[Event] = []
-    for node in map(facts, run.nodes):
+    for node in map(unjudged, run.nodes):
         made = [event(node, EventKind.CREATED, node.author, node.created_at, detail=came_by)]
         if flags := flags_of(node):
             detail = {"flags": [flag.value for flag in flags]}

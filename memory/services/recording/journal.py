@@ -11,7 +11,7 @@ from typing import Any
 
 from memory.model import Allowed, Episode, Grant, Incoming, Permission, Termination
 from memory.model.episode import step_as_json, step_from_json
-from memory.services.core import Core, keep
+from memory.services.core import Core, put_short_memory
 
 KIND = "goodbot/journal"
 _KEPT = timedelta(days=1)
@@ -52,7 +52,7 @@ class Journals:
         }
         with self._core.store.write() as tx:
             owner = (scope.workspace, scope.person)
-            keep(tx, KIND, message.event_id, value, of=owner, at=now, until=now + _KEPT)
+            put_short_memory(tx, KIND, message.event_id, value, of=owner, at=now, until=now + _KEPT)
 
     def read(self, message: Incoming) -> InterruptedRun | None:
         """The interrupted run of this message; None if there is none, or the message was edited since.

@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 from memory.errors import NotFound
 from memory.model import Incoming, Outgoing, Scope, ShortMemory
 from memory.ports import Transaction
-from memory.services.core import Core, keep
+from memory.services.core import Core, put_short_memory
 from memory.services.recording.record import Answer
 from memory.services.verdicts.verdicts import withdraw_votes
 
@@ -103,7 +103,7 @@ def _put(tx: Transaction, workspace: str, person: str, preference: Preference, n
     for oldest in others[: max(0, len(others) - MOST + 1)]:
         tx.short.delete(workspace, KIND, oldest.key)
     value = {"kind": preference.kind, "text": preference.text, "event": preference.event_id}
-    keep(tx, KIND, key, value, of=(workspace, person), at=now, until=now + _KEPT)
+    put_short_memory(tx, KIND, key, value, of=(workspace, person), at=now, until=now + _KEPT)
 
 
 def _stored(tx: Transaction, workspace: str, person: str) -> Sequence[ShortMemory]:

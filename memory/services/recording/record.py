@@ -26,7 +26,7 @@ from memory.model import (
 )
 from memory.model.delivery import AGAIN, UNFINISHED
 from memory.ports import Transaction
-from memory.rules.audience import stays
+from memory.rules.audience import may_be_repeated
 from memory.services.conversation.answers import askers_of, root_behind
 from memory.services.core import Core, note_words_of
 from memory.services.recording.asking import count_choice, note_offered
@@ -161,7 +161,7 @@ class Recording:
             now = tx.deliveries.incoming(incoming.scope.workspace, incoming.event_id)
         if now is None or now.progress not in UNFINISHED:
             return None
-        if now.channel_visibility is None or not stays(now.scope.visibility, now.channel_visibility):
+        if now.channel_visibility is None or not may_be_repeated(now.scope.visibility, now.channel_visibility):
             return now
         return replace(now, scope=replace(now.scope, visibility=now.channel_visibility))
 

@@ -29,7 +29,7 @@ from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.fold import registers, replay
 from memory.rules.verdict import fold_votes, trust_evidence_of
-from memory.services.core import Core, existing
+from memory.services.core import Core, require_episode
 from memory.services.reports.consistency import (
     faults_of_records,
     faults_of_rules,
@@ -170,7 +170,7 @@ class Audit:
     def get(self, workspace: str, episode_id: str) -> Episode:
         """One full episode. Raises `NotFound`."""
         with self._core.store.read() as tx:
-            return existing(tx, workspace, episode_id)
+            return require_episode(tx, workspace, episode_id)
 
     def by_part_of_id(self, part: str, *, limit: int) -> list[Episode]:
         """Episodes of every workspace whose id starts or ends with this."""

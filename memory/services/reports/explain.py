@@ -24,10 +24,10 @@ from memory.model import (
 )
 from memory.model.saved import SavedMessage
 from memory.ports import Transaction
-from memory.rules.fold import DECISIONS, USES, apply, effective, facts, with_verdicts
+from memory.rules.fold import DECISIONS, USES, apply, effective_events, unjudged, with_verdicts
 from memory.rules.strength import salience_at, strength_at
 from memory.rules.verdict import ballots
-from memory.services.core import ALL, Core, existing
+from memory.services.core import ALL, Core, require_episode
 from memory.services.reports.audit import Audit, RunView
 from memory.services.verdicts.archive import MERGED, why_archived_in
 from memory.services.verdicts.tally import weights_of
@@ -197,7 +197,7 @@ class Explaining:
         """Explain one episode as a lesson, with its newest `uses`. Raises `NotFound`."""
         now = self._core.clock()
         with self._core.store.read() as tx:
-            episode = existing(tx, workspace, episode_id)
+            episode = require_episode(tx, workspace, episode_id)
             log = tx.log.of_episode(workspace, episode_id)
             cast = ballots(episode, tx.teaching.votes(workspace, episode.run_id))
             votes = self._weigher(tx, workspace, cast)(cast)
@@ -327,9 +327,9 @@ def _joined(tx: Transaction, keeper: Episode) -> list[Episode]:
 
 def _strength_changes(episode: Episode, log: Sequence[Event]) -> list[StrengthChange]:
     """Replay the log, recording strength and salience after each event that changes them."""
-    state = facts(episode)
+    state = unjudged(episode)
     changes: list[StrengthChange] = []
-    for event in effective(log):
+    for event in effective_events(log):
         state = apply(state, event)
         if event.kind in (EventKind.GRADED, EventKind.REGRADED):
             personal, channel, workspace = map(Verdict, str(event.detail["to"]).split())

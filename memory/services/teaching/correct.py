@@ -23,7 +23,7 @@ from memory.model import (
     options_of,
 )
 from memory.ports import Transaction
-from memory.rules.audience import stays, visibility_about
+from memory.rules.audience import may_be_repeated, visibility_about
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.evidence.named_action import named_action
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags_of, merged
@@ -31,7 +31,7 @@ from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.consensus import is_answered_anew
 from memory.rules.verdict import CORRECTION
 from memory.services.conversation.answers import askers_of
-from memory.services.core import Core, act, event, existing, note_words_of, record
+from memory.services.core import Core, event, note_words_of, record, record_and_index, require_episode
 from memory.services.verdicts.quarantine import Reason, corrected_by, hold_back, restore_texts, usable_reason
 from memory.services.verdicts.reason import withdraw_reasons
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
@@ -141,8 +141,8 @@ class Correcting:
         """Store a prepared correction within a transaction. Raises `NotFound` as `Teaching.correct` does."""
         now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
         nodes = tx.episodes.of_run(scope.workspace, run_id)
-        failed = existing(tx, scope.workspace, corrected_node(nodes, prepared.node_id).id if nodes else run_id)
-        if scope.channel == failed.channel and not stays(failed.visibility, scope.visibility):
+        failed = require_episode(tx, scope.workspace, corrected_node(nodes, prepared.node_id).id if nodes else run_id)
+        if scope.channel == failed.channel and not may_be_repeated(failed.visibility, scope.visibility):
             raise NotFound(f"{run_id} was answered when others read {scope.channel}; ask again and correct that")
         lesson = self._lesson(failed, scope, words, now)
         self._replace_older(tx, failed, lesson, now)
@@ -151,7 +151,7 @@ class Correcting:
             # The reason is shown with the answer, later perhaps to more people.
             is_as_open = lesson.visibility is failed.visibility
             write_votes(self._core, tx, now, implied, reason=why.text if is_as_open else "")
-            failed = existing(tx, scope.workspace, failed.id)
+            failed = require_episode(tx, scope.workspace, failed.id)
         flags = lesson_flags(lesson, has_secret=prepared.has_secret)
         detail = ({} if flags else {"text": words}) | {"lesson": lesson.id, "role": role.value}
         corrected = event(
@@ -168,7 +168,7 @@ class Correcting:
         hold_back(tx, lesson, flags, now)
         own = own_vote(lesson, role, at, event_id)
         write_votes(self._core, tx, now, own, reason="a person said what is right")
-        return Corrected(failed=failed, lesson=existing(tx, scope.workspace, lesson.id))
+        return Corrected(failed=failed, lesson=require_episode(tx, scope.workspace, lesson.id))
 
     def made_by(self, scope: Scope, event_id: str) -> Corrected | None:
         """The person's correction by the message of that event; None if there is none, or it is not in effect."""
@@ -240,7 +240,7 @@ class Correcting:
             if older.author != lesson.author or older.origin is Origin.RUN or older.archived_at is not None:
                 continue
             if older.id in on_it or is_answered_anew(older, failed, vectors):
-                act(tx, older, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
+                record_and_index(tx, older, EventKind.ARCHIVED, lesson.author, now, {"superseded_by": lesson.id})
 
     def undo(self, tx: Transaction, reaction: Reaction, at: datetime, now: datetime) -> tuple[Episode, tuple[str, ...]]:
         """Withdraw the lesson, the text on the failed episode, and the 👎 that the correction implied.
@@ -250,7 +250,7 @@ class Correcting:
         withdraw_votes(self._core, tx, now, reaction, at=at)
         lesson = tx.episodes.of_run(reaction.workspace, reaction.run_id)[0]
         if not _is_superseded(tx, lesson):  # else a later one took the place of those that this one replaced
-            lesson = act(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
+            lesson = record_and_index(tx, lesson, EventKind.ARCHIVED, reaction.actor, now)
             self._restore_superseded(tx, lesson, now)
         corrected = corrected_by(tx, lesson)
         restore_texts(tx, lesson, reaction.actor, now)
@@ -266,7 +266,7 @@ class Correcting:
             if archived.detail.get("superseded_by") == lesson.id:
                 older = tx.episodes.get(lesson.workspace, archived.episode_id)
                 if older is not None and older.archived_at is not None:
-                    restored = act(tx, older, EventKind.RESTORED, lesson.author, now)
+                    restored = record_and_index(tx, older, EventKind.RESTORED, lesson.author, now)
                     restore_texts(tx, restored, lesson.author, now)
 
 

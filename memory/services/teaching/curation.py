@@ -8,7 +8,7 @@ from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
 from memory.services.conversation.notices import note_decision
-from memory.services.core import Core, act, existing
+from memory.services.core import Core, record_and_index, require_episode
 from memory.services.verdicts.archive import why_archived
 from memory.services.verdicts.promotion import set_audience, undo_promotion
 from memory.services.verdicts.quarantine import release_undone, restore_texts
@@ -31,7 +31,7 @@ class Curation:
             raise InvalidInput("only a teacher may promote a lesson; ask one to do it")
         now = self._core.clock()
         with self._core.store.write() as tx:
-            episode = existing(tx, workspace, episode_id)
+            episode = require_episode(tx, workspace, episode_id)
             if audience is Audience.WORKSPACE and visibility_of(episode) is not Visibility.PUBLIC:
                 where = f"a {episode.visibility.value} conversation"
                 if visibility_of(episode) is not episode.visibility:
@@ -42,7 +42,7 @@ class Curation:
                 )
             promoted = set_audience(self._core, tx, episode, audience, actor, role, now)
             settle(tx, workspace, promoted.run_id, actor, now, self._core.policy)
-            after = existing(tx, workspace, episode_id)
+            after = require_episode(tx, workspace, episode_id)
             note_decision(tx, episode, after, actor, now)
             return after
 
@@ -53,11 +53,11 @@ class Curation:
         """
         now = self._core.clock()
         with self._core.store.write() as tx:
-            before = existing(tx, workspace, episode_id)
+            before = require_episode(tx, workspace, episode_id)
             cast = tx.teaching.reactions_of_run(workspace, before.run_id)
             own = [each for each in cast if each.is_active and (each.actor, each.source) == (actor, REVIEW)]
             withdraw_votes(self._core, tx, now, *own, at=at)
-            after = undo_promotion(self._core, tx, existing(tx, workspace, episode_id), actor, role, now)
+            after = undo_promotion(self._core, tx, require_episode(tx, workspace, episode_id), actor, role, now)
             note_decision(tx, before, after, actor, now)
             return after
 
@@ -71,12 +71,12 @@ class Curation:
             raise InvalidInput("only a teacher may release a lesson from quarantine; ask one to look at it")
         now = self._core.clock()
         with self._core.store.write() as tx:
-            episode = existing(tx, workspace, episode_id)
+            episode = require_episode(tx, workspace, episode_id)
             if not episode.quarantine:
                 return episode
             if set(episode.quarantine) == {Flag.NEEDS_QUESTION}:
                 raise InvalidInput("this lesson waits for a question in its author's own words; ask them to restate it")
-            released = act(tx, episode, EventKind.RELEASED, actor, now, {"role": role.value, "flags": []})
+            released = record_and_index(tx, episode, EventKind.RELEASED, actor, now, {"role": role.value, "flags": []})
             restore_texts(tx, released, actor, now)
             note_decision(tx, episode, released, actor, now)
             return released
@@ -91,7 +91,7 @@ class Curation:
             raise InvalidInput("only a teacher may take back the release of a lesson; ask one to do it")
         now = self._core.clock()
         with self._core.store.write() as tx:
-            episode = existing(tx, workspace, episode_id)
+            episode = require_episode(tx, workspace, episode_id)
             if not episode.quarantine and not (episode := release_undone(tx, episode, actor, role, now)).quarantine:
                 raise InvalidInput("nobody released this lesson, so there is nothing to take back")
             return episode
@@ -107,12 +107,12 @@ class Curation:
     def _set_archived(self, workspace: str, episode_id: str, actor: str, kind: EventKind) -> Episode:
         now = self._core.clock()
         with self._core.store.write() as tx:
-            episode = existing(tx, workspace, episode_id)
+            episode = require_episode(tx, workspace, episode_id)
             is_as_wanted = (episode.archived_at is not None) == (kind is EventKind.ARCHIVED)
             # Recorded even if upkeep archived it before: upkeep may restore what it archived, not what a person did.
             if is_as_wanted and not why_archived(tx, episode):
                 return episode
-            after = act(tx, episode, kind, actor, now)
+            after = record_and_index(tx, episode, kind, actor, now)
             restore_texts(tx, after, actor, now)
             note_decision(tx, episode, after, actor, now)
             return after

@@ -24,7 +24,7 @@ class NewEpisode:
     """An episode that is not stored yet, with its events and votes."""
 
     episode: Episode
-    """The episode as created (`memory.rules.fold.facts`)."""
+    """The episode as created (`memory.rules.fold.unjudged`)."""
     vector: Vector | None
     """The embedding of its goal."""
     before: Sequence[Event]

@@ -17,20 +17,20 @@ from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Vector, Visibility
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import narrower, visibility_of
-from memory.rules.fold import DECISIONS, GRADINGS, effective, reaction_detail, registers
+from memory.rules.fold import DECISIONS, GRADINGS, effective_events, reaction_detail, registers
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags as flags_in, merged
 from memory.rules.retrieval.consensus import is_same_goal
 from memory.rules.verdict import CORRECTION, ballots
 from memory.services.core import (
     ALL,
     Core,
-    act,
     answer_authors,
     event,
-    existing,
-    keep,
     note_words_of,
+    put_short_memory,
     record,
+    record_and_index,
+    require_episode,
     update_index,
 )
 from memory.services.teaching.correct import own_vote, taught_lesson, usable
@@ -92,7 +92,7 @@ class Restating:
             now = self._core.clock()
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            lesson = existing(tx, scope.workspace, episode_id)
+            lesson = require_episode(tx, scope.workspace, episode_id)
             if Flag.NEEDS_QUESTION not in lesson.quarantine:
                 raise InvalidInput(f"lesson {episode_id} has its question; teach another one to say it otherwise")
             if lesson.author != scope.person and role is not Role.ADMIN:
@@ -107,10 +107,10 @@ class Restating:
             lesson = _ask(tx, lesson, goal, embedded, flags, actor=scope.person, now=now)
             note_words_of(tx, lesson, [scope.person])
             if why_archived(tx, lesson):
-                act(tx, lesson, EventKind.RESTORED, scope.person, now, {"reason": "restated"})
+                record_and_index(tx, lesson, EventKind.RESTORED, scope.person, now, {"reason": "restated"})
             restore_texts(tx, lesson, scope.person, now)
             tx.short.delete(lesson.workspace, NOTICE, lesson.id)
-            return existing(tx, lesson.workspace, lesson.id)
+            return require_episode(tx, lesson.workspace, lesson.id)
 
 
 def in_words_of(tx: Transaction, workspace: str, person: str, own: Collection[str]) -> tuple[list[str], list[str]]:
@@ -151,7 +151,9 @@ def part_from_asker(
             bare = _bare(tx, lesson)
         if own is None:
             bare = hold_back(tx, bare, [Flag.NEEDS_QUESTION], now)
-            keep(tx, NOTICE, bare.id, {}, of=(bare.workspace, bare.author), at=now, until=now + _NOTICE_KEPT)
+            put_short_memory(
+                tx, NOTICE, bare.id, {}, of=(bare.workspace, bare.author), at=now, until=now + _NOTICE_KEPT
+            )
         else:
             place = own.place if own.channel == bare.channel else ""
             embedded = tx.episodes.vectors(own.workspace, [own.id]).get(own.id)
@@ -159,7 +161,7 @@ def part_from_asker(
             flags = () if is_free else (Flag.RESTATED,)
             bare = _ask(tx, replace(bare, place=place), own.goal, embedded, flags, actor=SYSTEM, now=now)
         if is_joined and bare.archived_at is not None:
-            act(tx, bare, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
+            record_and_index(tx, bare, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
     return replaced
 
 
@@ -218,7 +220,7 @@ def _is_promoted(tx: Transaction, lesson: Episode, without: str) -> bool:
         return lesson.promoted is not None
     decided = [
         each
-        for each in effective(tx.log.of_episode(lesson.workspace, lesson.id))
+        for each in effective_events(tx.log.of_episode(lesson.workspace, lesson.id))
         if each.kind is EventKind.PROMOTED and each.actor != without
     ]
     return bool(decided and decided[-1].detail.get("audience"))
@@ -291,7 +293,7 @@ def _moved_out(core: Core, tx: Transaction, lesson: Episode, asker: str, now: da
     for each in registers(logged):
         tx.teaching.put_reaction(each)
     refold(tx, moved.workspace, [moved.run_id], core.policy)
-    return existing(tx, moved.workspace, moved.id)
+    return require_episode(tx, moved.workspace, moved.id)
 
 
 def _on(moved: Episode, reaction: Reaction) -> Reaction:

@@ -13,7 +13,7 @@ from memory.model.saved import AnsweredQuestion, SavedMessage
 from memory.ports import Transaction
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
-from memory.services.core import Core, act, existing
+from memory.services.core import Core, record_and_index, require_episode
 from memory.services.teaching.correct import Draft, own_vote
 from memory.services.verdicts.quarantine import hold_back
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
@@ -60,7 +60,7 @@ class Saving:
                 tx.saved.put(_saved(lesson, found, now))
             vote = _save(lesson, scope.person, role, at, event_id)
             write_votes(self._core, tx, now, vote, reason="a person saved what somebody answered")
-            return SavedLesson(lesson=existing(tx, scope.workspace, lesson.id))
+            return SavedLesson(lesson=require_episode(tx, scope.workspace, lesson.id))
 
     def unsave(self, scope: Scope, message_id: str, *, at: datetime, event_id: str) -> Episode | None:
         """Take a save back: the lesson is archived unless others approve it. None if this person had not saved it."""
@@ -69,7 +69,7 @@ class Saving:
             now = self._core.clock()
             if saved is None or not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            lesson = existing(tx, scope.workspace, saved.lesson_id)
+            lesson = require_episode(tx, scope.workspace, saved.lesson_id)
             own = _active(tx, lesson, scope.person)
             return take_back(self._core, tx, own, at, now) if own is not None else None
 
@@ -93,7 +93,7 @@ class Saving:
             saved = tx.saved.get(scope.workspace, scope.channel, message_id)
             if saved is None or not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            former = existing(tx, scope.workspace, saved.lesson_id)
+            former = require_episode(tx, scope.workspace, saved.lesson_id)
             if former.output == draft.answer or former.archived_at is not None:
                 return None
             return self._replace(tx, saved, former, draft, at, now)
@@ -108,9 +108,9 @@ class Saving:
             saved = tx.saved.get(scope.workspace, scope.channel, message_id)
             if saved is None or not tx.log.claim(scope.workspace, f"{event_id}/lesson", now):
                 return None
-            lesson = existing(tx, scope.workspace, saved.lesson_id)
+            lesson = require_episode(tx, scope.workspace, saved.lesson_id)
             tx.saved.delete(saved)
-            return act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "deleted"})
+            return record_and_index(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "deleted"})
 
     def _unchanged(self, tx: Transaction, scope: Scope, message_id: str, draft: Draft) -> Episode | None:
         """The lesson saved from the message, if it is active and says the same as the draft."""
@@ -121,7 +121,7 @@ class Saving:
         if lesson.output == draft.answer:
             return lesson
         now = self._core.clock()
-        act(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "edited"})
+        record_and_index(tx, lesson, EventKind.ARCHIVED, lesson.author, now, {"message": "edited"})
         return None
 
     def _replace(
@@ -131,7 +131,7 @@ class Saving:
         workspace = former.workspace
         vectors: dict[str, tuple[str, Vector]] = tx.episodes.vectors(workspace, [former.id])
         others = set(tx.episodes.words_of_others(workspace, [former.id]).get(former.id, ()))
-        act(tx, former, EventKind.ARCHIVED, former.author, now, {"message": "edited"})
+        record_and_index(tx, former, EventKind.ARCHIVED, former.author, now, {"message": "edited"})
         lesson = draft.store(self._core, tx, former.scope, now, words_of=others)
         for model, vector in vectors.values():
             tx.episodes.put_vector(workspace, lesson.id, model, vector)
@@ -142,7 +142,7 @@ class Saving:
             kept = replace(_save(lesson, save.actor, save.role, at, save.event_id), value=0)
             write_votes(self._core, tx, now, kept)
         was_shared = former.verdicts.channel.is_validated or former.verdicts.workspace.is_validated
-        return SavedLesson(lesson=existing(tx, workspace, lesson.id), is_reopened=was_shared)
+        return SavedLesson(lesson=require_episode(tx, workspace, lesson.id), is_reopened=was_shared)
 
 
 def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: datetime) -> Episode:
@@ -156,7 +156,7 @@ def take_back(core: Core, tx: Transaction, own: Reaction, at: datetime, now: dat
     saved = tx.saved.of_lessons(lesson.workspace, [lesson.id]).get(lesson.id)
     if saved is not None:
         tx.saved.delete(saved)
-    return act(tx, lesson, EventKind.ARCHIVED, own.actor, now)
+    return record_and_index(tx, lesson, EventKind.ARCHIVED, own.actor, now)
 
 
 def _saved(lesson: Episode, found: AnsweredQuestion, now: datetime) -> SavedMessage:

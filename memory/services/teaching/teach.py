@@ -11,7 +11,7 @@ from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.verdict import CORRECTION, REVIEW, changes_register
 from memory.services.conversation.notices import note_decision
-from memory.services.core import Core, existing
+from memory.services.core import Core, require_episode
 from memory.services.settings.chat_settings import admitted
 from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote, taught_by
 from memory.services.teaching.saving import SAVED, take_back
@@ -127,8 +127,8 @@ class Teaching:
             # Read in the transaction, so that neither of two simultaneous grades counts as a late delivery.
             now = self._core.clock()
             if event_id and not tx.log.claim(workspace, event_id, now):
-                return existing(tx, workspace, episode_id)
-            episode = existing(tx, workspace, episode_id)
+                return require_episode(tx, workspace, episode_id)
+            episode = require_episode(tx, workspace, episode_id)
             reaction = Reaction.on_run(
                 episode,
                 actor,
@@ -143,7 +143,7 @@ class Teaching:
             write_votes(self._core, tx, now, reaction, reason=why.text)
             if value == 0:
                 withdraw_reasons(tx, [reaction], now)
-            return existing(tx, workspace, episode_id)
+            return require_episode(tx, workspace, episode_id)
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
@@ -218,15 +218,15 @@ class Teaching:
                 self._correcting.undo(tx, former.approval, at, now)
             sources = Sources.of(tx, scope, draft, filled_from, now)
             if instead_of:
-                sources = sources.instead_of(tx, existing(tx, scope.workspace, instead_of), draft.answer)
+                sources = sources.instead_of(tx, require_episode(tx, scope.workspace, instead_of), draft.answer)
             came_by = {"role": role.value, "event": of_event or event_id} | sources.detail
             lesson = draft.store(self._core, tx, scope, now, vector, detail=came_by, words_of=sources.people)
-            is_public = visibility_of(existing(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
+            is_public = visibility_of(require_episode(tx, scope.workspace, lesson.id)) is Visibility.PUBLIC
             if audience is Audience.WORKSPACE and role.may_promote and is_public:
                 set_audience(self._core, tx, lesson, audience, scope.person, role, now)
             own = own_vote(lesson, role, at, of_event or event_id)
             write_votes(self._core, tx, now, own, reason="a person said what is right")
-            return existing(tx, scope.workspace, lesson.id)
+            return require_episode(tx, scope.workspace, lesson.id)
 
     def clear(self, place: Scope, message_id: str, *, source: str, at: datetime, event_id: str) -> VoteResult:
         """Withdraw everybody's votes by reactions to one message: those of one `source`, or all if it is empty."""
@@ -270,7 +270,7 @@ class Teaching:
                 if taught.root is not None:
                     withdraw_reasons(tx, [reaction], now)
                     judged = tx.episodes.get(workspace, reaction.node_id) if reaction.node_id else None
-                    after = judged or existing(tx, workspace, taught.root.id)
+                    after = judged or require_episode(tx, workspace, taught.root.id)
                     if reaction.source == REVIEW:
                         after = undo_promotion(self._core, tx, after, actor, reaction.role, now)
                     return Undone(what=reaction.source, episode=after, runs=(reaction.run_id,))

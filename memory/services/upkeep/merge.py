@@ -9,7 +9,7 @@ from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
 from memory.rules.consolidation import advice_of
 from memory.rules.retrieval.consensus import is_same_goal
-from memory.services.core import act, event, record
+from memory.services.core import event, record, record_and_index
 from memory.services.verdicts.archive import ACTOR, MERGED, is_restored_by_a_person, unmerge
 
 
@@ -60,7 +60,7 @@ def _join_group(tx: Transaction, same: Sequence[Episode], now: datetime) -> int:
     others = tx.episodes.get_many(keeper.workspace, [lesson.id for lesson in same if lesson.id != keeper.id])
     joined = [lesson for lesson in others.values() if not is_restored_by_a_person(tx, lesson)]
     for lesson in joined:
-        act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": MERGED, "into": keeper.id})
+        record_and_index(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": MERGED, "into": keeper.id})
         link = Link(workspace=keeper.workspace, from_id=lesson.id, to_id=keeper.id, kind=LinkKind.SAME_GOAL, at=now)
         tx.episodes.add_link(link)
         record(tx, keeper, event(keeper, EventKind.MERGED, ACTOR, now, detail={"from": lesson.id}))

@@ -12,9 +12,9 @@ from memory.model import Episode, Event, EventKind, LinkKind
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import EpisodeFilter, Store, Transaction
 from memory.rules.audience import partitions_of
-from memory.rules.fold import effective
+from memory.rules.fold import effective_events
 from memory.rules.strength import is_ready_for_archive
-from memory.services.core import act, event
+from memory.services.core import event, record_and_index
 
 ACTOR = "upkeep"
 IDLE = "idle"
@@ -38,7 +38,7 @@ def archive_idle(store: Store, workspace: str, now: datetime, policy: UpkeepPoli
             and ((moved := _last_move(tx, lesson)) is None or now - moved.at > policy.archive_idle)
         ]
         for lesson in still:
-            act(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": IDLE})
+            record_and_index(tx, lesson, EventKind.ARCHIVED, ACTOR, now, {"reason": IDLE})
     return len(still)
 
 
@@ -48,7 +48,7 @@ def _last_move(tx: Transaction, lesson: Episode) -> Event | None:
 
 
 def _last_move_in(log: Sequence[Event]) -> Event | None:
-    return next((each for each in reversed(effective(log)) if each.kind in _ARCHIVE_EVENTS), None)
+    return next((each for each in reversed(effective_events(log)) if each.kind in _ARCHIVE_EVENTS), None)
 
 
 def is_restored_by_a_person(tx: Transaction, lesson: Episode) -> bool:
@@ -96,7 +96,7 @@ def unmerge(
             continue
         keeper = tx.episodes.get(workspace, str(why.get("into")))
         if keeper is None or keeper.id in changed or not represents(keeper, joined):
-            act(tx, joined, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
+            record_and_index(tx, joined, EventKind.RESTORED, ACTOR, now, {"reason": "parted"})
             restored += 1
     return restored
 

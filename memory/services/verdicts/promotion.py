@@ -4,8 +4,8 @@ from datetime import datetime
 
 from memory.model import Audience, Episode, Event, EventKind, Role
 from memory.ports import Transaction
-from memory.rules.fold import UNDO, effective
-from memory.services.core import ALL, Core, event, existing, record
+from memory.rules.fold import UNDO, effective_events
+from memory.services.core import ALL, Core, event, record, require_episode
 from memory.services.verdicts.verdicts import settle
 
 
@@ -38,7 +38,7 @@ def _is_counted(promotion: Event) -> bool:
 
 def undo_promotion(core: Core, tx: Transaction, lesson: Episode, actor: str, role: Role, now: datetime) -> Episode:
     """The lesson with the audience that others gave it last; unchanged if this person has not promoted it."""
-    log = effective(tx.log.of_episode(lesson.workspace, lesson.id))
+    log = effective_events(tx.log.of_episode(lesson.workspace, lesson.id))
     promotions = [each for each in log if each.kind is EventKind.PROMOTED]
     others = [each for each in promotions if each.actor != actor]
     if others == promotions:
@@ -47,4 +47,4 @@ def undo_promotion(core: Core, tx: Transaction, lesson: Episode, actor: str, rol
     detail = {"audience": audience, "role": role.value, UNDO: True}
     record(tx, lesson, event(lesson, EventKind.PROMOTED, actor, now, detail=detail))
     settle(tx, lesson.workspace, lesson.run_id, actor, now, core.policy)
-    return existing(tx, lesson.workspace, lesson.id)
+    return require_episode(tx, lesson.workspace, lesson.id)

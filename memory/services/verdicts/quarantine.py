@@ -8,7 +8,7 @@ from memory.model import Episode, Event, EventKind, LinkKind, Role
 from memory.ports import Transaction
 from memory.rules.fold import apply
 from memory.rules.quarantine import Flag, flags as flags_in
-from memory.services.core import Core, act, event, record, update_index
+from memory.services.core import Core, event, record, record_and_index, update_index
 from memory.services.verdicts.archive import why_archived
 
 SYSTEM = "goodbot"
@@ -20,13 +20,13 @@ _ABOUT_ITS_QUESTION = {Flag.NEEDS_QUESTION, Flag.RESTATED}
 
 def hold_back(tx: Transaction, episode: Episode, flags: Sequence[Flag], at: datetime) -> Episode:
     """Put an episode in quarantine for these flags; nothing happens without any."""
-    for each in quarantining(episode, flags, at):
+    for each in quarantine_events(episode, flags, at):
         episode = record(tx, episode, each)
         update_index(tx, episode)
     return episode
 
 
-def quarantining(episode: Episode, flags: Sequence[Flag], at: datetime) -> list[Event]:
+def quarantine_events(episode: Episode, flags: Sequence[Flag], at: datetime) -> list[Event]:
     """The event that puts an episode in quarantine; none without flags."""
     detail = {"flags": [flag.value for flag in flags]}
     return [event(episode, EventKind.QUARANTINED, SYSTEM, at, detail=detail)] if flags else []
@@ -56,7 +56,7 @@ def release_undone(tx: Transaction, episode: Episode, actor: str, role: Role, no
         before = replace(before, quarantine=apply(before, each).quarantine)
     if not before.quarantine:
         return episode
-    held_back = act(
+    held_back = record_and_index(
         tx, episode, EventKind.QUARANTINED, actor, now, {"role": role.value, "flags": list(before.quarantine)}
     )
     restore_texts(tx, held_back, actor, now)

@@ -8,7 +8,7 @@ from memory.model import Episode, Event, EventKind, Reaction, Verdict, Verdicts
 from memory.ports import Transaction
 from memory.rules.fold import GRADINGS
 from memory.rules.verdict import CORRECTION
-from memory.services.core import event, existing, record
+from memory.services.core import event, record, require_episode
 
 GRADE = "grade"
 """Source of a vote that is a grade with a verdict, and perhaps a reason."""
@@ -59,7 +59,7 @@ def withdraw_reason(
     is_shown = bool(episode.outcome_reason) and shown is not None and shown.actor == actor
     marked: dict[str, object] = {**(detail or {}), WITHDRAWN: True} | ({"reason": ""} if is_shown else {})
     record(tx, episode, event(episode, EventKind.UNGRADED, actor, now, detail=marked))
-    after = existing(tx, episode.workspace, episode.id)
+    after = require_episode(tx, episode.workspace, episode.id)
     left = [each for each in given if each.actor != actor and each.verdict is episode.verdict]
     if after.outcome_reason or not left:
         return after

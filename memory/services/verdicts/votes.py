@@ -8,7 +8,7 @@ from memory.model import Episode, Reaction, Vote
 from memory.model.validation import require_whole
 from memory.ports import Transaction
 from memory.rules.verdict import CORRECTION, REVIEW, fold_votes
-from memory.services.core import Core, existing
+from memory.services.core import Core, require_episode
 from memory.services.verdicts.promotion import undo_promotion
 from memory.services.verdicts.reason import withdraw_reasons
 from memory.services.verdicts.verdicts import VoteResult, withdraw_votes
@@ -71,7 +71,7 @@ class Ratings:
             withdraw_reasons(tx, own, now)
             for approval in own:
                 if approval.source == REVIEW:
-                    lesson = existing(tx, workspace, episode.id)
+                    lesson = require_episode(tx, workspace, episode.id)
                     undo_promotion(self._core, tx, lesson, person, approval.role, now)
             return Rating(vote=vote, episode=episode), result
 

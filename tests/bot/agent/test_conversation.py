@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.agent.conversation import ChatLine, Speaker, render_conversation
-from bot.agent.understanding import may_refer_back, usable
+from bot.agent.understanding import may_refer_back, usable_rewrite
 from bot.errors import ModelUnavailable
 from memory.rules.retrieval.prompt import estimate_tokens
 from tests.doubles.model import SCOPE, Reply, ScriptedModel, answer, goal_of, make_tree, opening
@@ -158,7 +158,7 @@ async def test_a_run_that_is_cancelled_meanwhile_ends() -> None:
 
 @given(st.text(max_size=200), st.text(max_size=200))
 def test_usable_gives_one_of_both(message: str, reply: str) -> None:
-    assert usable(message, reply) in (message, reply.strip().strip('"“”').strip())
+    assert usable_rewrite(message, reply) in (message, reply.strip().strip('"“”').strip())
 
 
 def test_a_long_message_is_looked_at_no_longer_than_needed() -> None:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from memory.adapters import row_validation
-from memory.adapters.row_validation import all_storable, storable
+from memory.adapters.row_validation import require_all_storable, require_storable
 from memory.errors import InvalidInput
 from memory.model import Episode, Step, StepKind, Verdict
 
@@ -41,30 +41,30 @@ def test_what_is_passed_at_a_glance_is_passed_part_by_part(value: object) -> Non
         row_validation._check(value, "it")
     except (InvalidInput, TypeError, ValueError) as wrong:
         with pytest.raises(type(wrong)):
-            storable(value)
+            require_storable(value)
     else:
-        assert storable(value) is value
+        assert require_storable(value) is value
 
 
 def test_an_error_names_the_part() -> None:
     step = Step(kind=StepKind.ACT, arguments={"where": ["a\0"]})
     with pytest.raises(InvalidInput, match=r"Episode\.trajectory\.arguments\.where contains a NUL"):
-        storable(replace(Episode(goal="x"), trajectory=(step,)))
+        require_storable(replace(Episode(goal="x"), trajectory=(step,)))
 
 
 @given(st.lists(values, min_size=row_validation._MANY, max_size=2 * row_validation._MANY))
 def test_many_are_passed_together_if_each_is_passed(several: list[object]) -> None:
     try:
         for each in several:
-            storable(each)
+            require_storable(each)
     except (InvalidInput, TypeError, ValueError) as wrong:
         with pytest.raises(type(wrong)):
-            all_storable(several)
+            require_all_storable(several)
     else:
-        assert all_storable(several) is several
+        assert require_all_storable(several) is several
 
 
 def test_an_error_names_the_part_of_one_of_many() -> None:
     many = [replace(Episode(goal="x"), id=str(number)) for number in range(row_validation._MANY)]
     with pytest.raises(InvalidInput, match=r"Episode\.goal contains a NUL"):
-        all_storable([*many, Episode(goal="\0")])
+        require_all_storable([*many, Episode(goal="\0")])

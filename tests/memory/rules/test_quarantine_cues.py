@@ -6,7 +6,7 @@ from hypothesis import given, strategies as st
 from memory.model.normal_form import normalised
 from memory.rules import quarantine
 from memory.rules.quarantine import Flag, flags
-from memory.rules.retrieval.prompt import escapes, visible
+from memory.rules.retrieval.prompt import escapes, without_invisible
 
 _WORDS = [
     "ignore",
@@ -110,6 +110,6 @@ _PARTS = (
 
 @given(st.lists(st.sampled_from(_PARTS), max_size=5).map("".join))
 def test_what_imitates_the_prompt_is_flagged(text: str) -> None:
-    plain = normalised("NFKC", visible(text)).replace("\u200d", "").casefold()
+    plain = normalised("NFKC", without_invisible(text)).replace("\u200d", "").casefold()
     is_found = escapes(text) or escapes(plain) or bool(quarantine._TEMPLATE.search(plain))
     assert (Flag.DELIMITER in flags(text)) is is_found

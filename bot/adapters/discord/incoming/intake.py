@@ -26,14 +26,18 @@ from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.message_facts import (
     guild_id,
     is_by_person,
-    order,
+    order_key,
     replied_to,
     reply_target,
-    unaddressed,
+    unaddressed_message,
 )
 from bot.adapters.discord.incoming.missing_intent_hint import MissingIntentHint, own_role_in
-from bot.adapters.discord.incoming.private_replies import alone, directly, private_reply_for
-from bot.adapters.discord.incoming.reactions import SOMEBODY, start
+from bot.adapters.discord.incoming.private_replies import (
+    by_direct_message,
+    by_direct_message_or_below,
+    private_reply_for,
+)
+from bot.adapters.discord.incoming.reactions import SOMEBODY, start_delivery
 from bot.adapters.discord.plain_text import as_command, mentions, plain, without_mention
 from bot.adapters.discord.views import asked_about
 from bot.adapters.flow_control import RateLimiter, Refused
@@ -86,14 +90,16 @@ class Intake:
             self._missing_intent_hint.on_message(message)
             return
         if address not in UNADDRESSED:
-            self._addressed[message.id] = order(message)
-        self._context.tasks.start(order(message), lambda: self._on_message(message, address))
+            self._addressed[message.id] = order_key(message)
+        self._context.tasks.start(order_key(message), lambda: self._on_message(message, address))
 
     def late(self, message: discord.Message) -> None:
         """Handle a question that was asked while the bot was away. Commands from that time are ignored."""
         if not self._addressed.get(message.id) and is_by_person(message):
-            self._addressed[message.id] = order(message)
-            self._context.tasks.start(order(message), lambda: self._on_message(message, Address.MENTION, is_late=True))
+            self._addressed[message.id] = order_key(message)
+            self._context.tasks.start(
+                order_key(message), lambda: self._on_message(message, Address.MENTION, is_late=True)
+            )
 
     def _address(self, message: discord.Message) -> Address | None:
         if guild_id(message) is None:
@@ -117,7 +123,7 @@ class Intake:
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), names))
         if address in UNADDRESSED:
-            asked = unaddressed(message, place, address, text, self._context)
+            asked = unaddressed_message(message, place, address, text, self._context)
             typed, is_for_bot = await unaddressed_command(
                 typed,
                 is_busy=self._context.working.is_on(message.channel.id),
@@ -126,7 +132,7 @@ class Intake:
             )
             if not is_for_bot:
                 return
-            self._addressed[message.id] = order(message)
+            self._addressed[message.id] = order_key(message)
         if not text and is_call and not message.attachments:
             typed = ParsedCommand("help")
         if typed is None and text and (replied := replied_to(message, self._context)) and asked_about(replied):
@@ -197,7 +203,7 @@ class Intake:
                 role=self._context.roles.of(message.author),
                 rest=refused.rest,
             )
-            with replying_to(person, alone(self._context, message)):
+            with replying_to(person, by_direct_message_or_below(self._context, message)):
                 await self._context.sink(event)
 
     def _ids(self, message: discord.Message) -> tuple[int, int]:
@@ -251,7 +257,9 @@ class Intake:
         if edited_at is None or address is None or not is_by_person(message):
             return
         is_addressed = address is not Address.OPEN or self._addressed.get(message.id) is not None
-        self._context.tasks.start(order(message), lambda: self._on_edit(message, edited_at, is_addressed=is_addressed))
+        self._context.tasks.start(
+            order_key(message), lambda: self._on_edit(message, edited_at, is_addressed=is_addressed)
+        )
         is_young = self._context.clock() - message.created_at < _CALLED_LATE
         if address is Address.MENTION and is_young and not self._addressed.get(message.id):
             # The edit added a mention. Memory knows messages of earlier processes, so none is answered twice.
@@ -276,7 +284,7 @@ class Intake:
             of_event=str(message.id),
         )
         person = str(message.author.id)
-        with nullcontext() if is_addressed else replying_to(person, directly(self._context, person)):
+        with nullcontext() if is_addressed else replying_to(person, by_direct_message(self._context, person)):
             await self._context.sink(event)
 
     def _deletions(self, gone: discord.RawBulkMessageDeleteEvent) -> None:
@@ -288,7 +296,7 @@ class Intake:
     ) -> None:
         at = self._context.clock()
         self._gone[message_id] = True
-        start(
+        start_delivery(
             self._context,
             self._addressed.get(message_id) or (gone.channel_id,),
             gone,

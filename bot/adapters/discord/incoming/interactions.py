@@ -23,13 +23,13 @@ from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.private_replies import InteractionReply
 from bot.adapters.discord.outgoing.posting import without_small_print
 from bot.adapters.discord.plain_text import without_mention
-from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated
+from bot.adapters.discord.rest import ALREADY_ACKNOWLEDGED, FAULTS, code_of, translated_errors
 from bot.adapters.discord.views import (
     CORRECTION,
     UNDO,
     UserInteraction,
     correction_form,
-    entered,
+    entered_values,
     form_of,
     row,
     teaching_form,
@@ -135,7 +135,7 @@ class Interactions:
         if not await self._is_new(reply):
             return
         named = self._context.mentions.plain
-        fields = {name: await named(text, interaction.user) for name, text in entered(interaction).items()}
+        fields = {name: await named(text, interaction.user) for name, text in entered_values(interaction).items()}
         event_id, at = str(interaction.id), interaction.created_at
         if form == views.ANSWER:
             channel, _, question = answer.partition("-")
@@ -145,7 +145,7 @@ class Interactions:
         scope, role = place.scope(str(interaction.user.id)), self._context.roles.of(interaction.user)
         events: list[PersonEvent] = []
         if form != CORRECTION:
-            known = self._filled_in.get(answer) or views.unpacked(answer)
+            known = self._filled_in.get(answer) or views.message_ids_of_form(answer)
             sources = [
                 replace(each, message_id=each.message_id and place.message_id(each.message_id)) for each in known
             ]
@@ -272,7 +272,7 @@ class Interactions:
         question, answer = FilledFrom(), await self._filled_from(interaction, message)
         if isinstance(replied, discord.Message):
             question = await self._filled_from(interaction, replied)
-        elif forms.asks(answer.text):
+        elif forms.is_question(answer.text):
             question, answer = answer, FilledFrom()
         answer = replace(answer, is_answer=True)
         self._filled_in[views.packed(question, answer)] = question, answer
@@ -325,4 +325,4 @@ class Interactions:
         try:
             await call
         except FAULTS as exc:
-            raise translated(exc, f"{doing} interaction {interaction.id}") from exc
+            raise translated_errors(exc, f"{doing} interaction {interaction.id}") from exc

@@ -23,7 +23,7 @@ def is_by_person(message: discord.Message) -> bool:
     return not message.author.bot and message.webhook_id is None and message.type in _PERSON_TYPES
 
 
-def order(message: discord.Message) -> tuple[int, ...]:
+def order_key(message: discord.Message) -> tuple[int, ...]:
     """The key of messages that are handled in order: those of a thread or direct conversation, else one person's."""
     channel = message.channel
     is_one_conversation = isinstance(channel, discord.Thread) or guild_id(message) is None
@@ -52,7 +52,7 @@ def replied_to(message: discord.Message, context: HandlerContext) -> discord.Mes
     return None
 
 
-def unaddressed(
+def unaddressed_message(
     message: discord.Message, place: ChannelInfo, address: Address, text: str, context: HandlerContext
 ) -> Unaddressed:
     """A message without a mention, with the facts that decide whether it is for the bot."""
@@ -63,13 +63,13 @@ def unaddressed(
         scope=place.scope(str(message.author.id)),
         text=text,
         address=address,
-        read_thread=partial(so_far, message, context),
+        read_thread=partial(thread_so_far, message, context),
         replied_to=place.message_id(replied.id) if replied is not None else "",
         is_for_others=bool(others or message.role_mentions or message.mention_everyone or replies_elsewhere),
     )
 
 
-async def so_far(message: discord.Message, context: HandlerContext) -> ThreadSoFar | None:
+async def thread_so_far(message: discord.Message, context: HandlerContext) -> ThreadSoFar | None:
     """The thread before a message; None if Discord cannot tell, or it is long. Its creator counts as taking part."""
     channel, what = message.channel, f"looking at what was said in thread {message.channel.id}"
     try:

@@ -127,7 +127,7 @@ def private_reply_for(
     return under_it if place.is_direct or command in _FOR_ALL else directly
 
 
-def directly(context: HandlerContext, person: str) -> PrivateReply:
+def by_direct_message(context: HandlerContext, person: str) -> PrivateReply:
     """A reply by direct message; nothing is sent to a person who accepts none."""
 
     async def tell(text: str, file: Attachment | None = None, choices: Sequence[Choice] = ()) -> str:
@@ -138,7 +138,7 @@ def directly(context: HandlerContext, person: str) -> PrivateReply:
     return tell
 
 
-def alone(context: HandlerContext, message: discord.Message) -> PrivateReply:
+def by_direct_message_or_below(context: HandlerContext, message: discord.Message) -> PrivateReply:
     """A reply by direct message, or below the message if the person accepts no direct messages."""
     posting = context.posting
 

@@ -11,7 +11,7 @@ import discord
 
 from bot.adapters.discord.directory import ChannelInfo
 from bot.adapters.discord.incoming.context import HandlerContext
-from bot.adapters.discord.incoming.private_replies import directly
+from bot.adapters.discord.incoming.private_replies import by_direct_message
 from bot.adapters.private_reply import replying_to
 from bot.model import PersonCommand, PersonEvent, PersonReaction, PersonSave, ReactionsCleared
 from memory.model import Role
@@ -28,7 +28,7 @@ class ChannelPayload(Protocol):
     guild_id: int | None
 
 
-def start(
+def start_delivery(
     context: HandlerContext, key: Hashable, there: ChannelPayload, event: Callable[[ChannelInfo], PersonEvent]
 ) -> None:
     """Start a task that delivers an event, after earlier tasks with the same key."""
@@ -54,7 +54,7 @@ class Reactions:
 
     def _added(self, reaction: discord.RawReactionActionEvent) -> None:
         person = reaction.member or self._context.client.get_user(reaction.user_id)
-        emoji = spelling(reaction.emoji)
+        emoji = configured_name(reaction.emoji)
         if reaction.user_id == self._context.client.me or (person is not None and person.bot):
             return
         is_direct = reaction.guild_id is None
@@ -90,7 +90,7 @@ class Reactions:
 
     def _removed(self, reaction: discord.RawReactionActionEvent) -> None:
         """Handle a removal, which names neither the member nor the author; taking something back is always allowed."""
-        emoji = spelling(reaction.emoji)
+        emoji = configured_name(reaction.emoji)
         if reaction.user_id == self._context.client.me:
             return
         role = self._context.roles.of_id(str(reaction.user_id))
@@ -102,7 +102,7 @@ class Reactions:
     def _start_reaction(self, reaction: discord.RawReactionActionEvent, emoji: str, role: Role) -> None:
         at, event_id = self._context.clock(), self._event_id(reaction.guild_id)
         added = reaction.event_type == "REACTION_ADD"
-        start(
+        start_delivery(
             self._context,
             (reaction.channel_id, reaction.message_id),
             reaction,
@@ -132,7 +132,7 @@ class Reactions:
                 at=at,
                 role=role,
             )
-            with replying_to(person, directly(self._context, person)):
+            with replying_to(person, by_direct_message(self._context, person)):
                 await self._context.sink(event)
 
         self._context.tasks.start((reaction.channel_id, reaction.message_id), deliver)
@@ -148,7 +148,7 @@ class Reactions:
 
     def _start_stop(self, reaction: discord.RawReactionActionEvent, role: Role) -> None:
         at, event_id, person = self._context.clock(), self._event_id(reaction.guild_id), str(reaction.user_id)
-        start(
+        start_delivery(
             self._context,
             (reaction.channel_id, reaction.message_id),
             reaction,
@@ -158,11 +158,11 @@ class Reactions:
         )
 
     def _cleared(self, cleared: discord.RawReactionClearEvent | discord.RawReactionClearEmojiEvent) -> None:
-        emoji = spelling(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
+        emoji = configured_name(cleared.emoji) if isinstance(cleared, discord.RawReactionClearEmojiEvent) else ""
         if emoji and not self._context.queries.has_meaning(emoji):
             return
         at, event_id = self._context.clock(), self._event_id(cleared.guild_id)
-        start(
+        start_delivery(
             self._context,
             (cleared.channel_id, cleared.message_id),
             cleared,
@@ -180,6 +180,6 @@ class Reactions:
         return f"gateway/{self._context.client.position(guild_id)}"
 
 
-def spelling(emoji: discord.PartialEmoji) -> str:
+def configured_name(emoji: discord.PartialEmoji) -> str:
     """An emoji as it is configured: the character, or `name:id` of a server's own emoji."""
     return emoji.name if emoji.id is None else f"{emoji.name or 'emoji'}:{emoji.id}"

@@ -13,7 +13,15 @@ from bot.adapters.command_words import ParsedCommand
 from bot.adapters.private_reply import replying_to
 from bot.adapters.slack.events import Json, Location
 from bot.adapters.slack.incoming.context import HandlerContext
-from bot.adapters.slack.outgoing.blocks import HOME_CHOICE, Block, button, choice_blocks, chosen, sections, words
+from bot.adapters.slack.outgoing.blocks import (
+    HOME_CHOICE,
+    Block,
+    button,
+    choice_blocks,
+    plain_text_object,
+    pressed_command,
+    sections,
+)
 from bot.errors import MessengerError
 from bot.model import Attachment, Choice, PersonArrived
 
@@ -130,7 +138,7 @@ def _part_of(action: Json) -> str:
 def _command(action: Json) -> ParsedCommand:
     name = str(action["action_id"])
     if name.startswith(HOME_CHOICE):
-        return chosen(action)
+        return pressed_command(action)
     return ParsedCommand(name.removeprefix(HOME_COMMAND), str(action.get("value") or ""))
 
 
@@ -143,14 +151,18 @@ def _view(
 ) -> Block:
     """The page as Slack's view; `news` is the reply to the last press, `parts` are sections by command (`TITLES`)."""
     blocks: list[Block] = [
-        {"type": "header", "text": words(f"{bot_name} learns from you")},
+        {"type": "header", "text": plain_text_object(f"{bot_name} learns from you")},
         *sections(_PROMISE),
         {"type": "actions", "elements": _buttons()},
         *_shown(news, "news"),
     ]
     for command, title in TITLES.items():
         if messages := parts.get(command):
-            blocks += [{"type": "divider"}, {"type": "header", "text": words(title)}, *_shown(messages, command)]
+            blocks += [
+                {"type": "divider"},
+                {"type": "header", "text": plain_text_object(title)},
+                *_shown(messages, command),
+            ]
     return {"type": "home", "blocks": [*blocks, {"type": "divider"}, *_shown(privacy, "privacy")]}
 
 
@@ -167,10 +179,12 @@ def _buttons() -> list[Block]:
     forget = button("Forget me", f"{HOME_COMMAND}forget", "yes") | {
         "style": "danger",
         "confirm": {
-            "title": words("Forget me?"),
-            "text": words("This erases what I keep about you and the lessons you taught me. It cannot be undone."),
-            "confirm": words("Erase it"),
-            "deny": words("Keep it"),
+            "title": plain_text_object("Forget me?"),
+            "text": plain_text_object(
+                "This erases what I keep about you and the lessons you taught me. It cannot be undone."
+            ),
+            "confirm": plain_text_object("Erase it"),
+            "deny": plain_text_object("Keep it"),
             "style": "danger",
         },
     }

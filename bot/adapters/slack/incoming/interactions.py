@@ -12,7 +12,7 @@ from bot.adapters.slack.events import Json, Location, as_command, message_id_of,
 from bot.adapters.slack.incoming.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
-from bot.adapters.slack.outgoing.blocks import AnswerReference, chosen
+from bot.adapters.slack.outgoing.blocks import AnswerReference, pressed_command
 from bot.adapters.slack.outgoing.posting import ask_privately
 from bot.adapters.slack.outgoing.response_url import ResponseUrl
 from bot.adapters.slack.web import NO_WAIT_S
@@ -99,7 +99,7 @@ class Interactions:
         """What a modal is about, who used it there, and the entered fields, with names in place of mentions."""
         view, named = body["view"], self._context.mentions.in_text
         about = AnswerReference.unpacked(view["private_metadata"])
-        fields = {name: await named(text, about.channel) for name, text in blocks.entered(view).items()}
+        fields = {name: await named(text, about.channel) for name, text in blocks.entered_values(view).items()}
         return about, _at(body, about), fields
 
     async def _retry(self, body: Json, answer: AnswerReference, occasion: str) -> None:
@@ -124,7 +124,7 @@ class Interactions:
         action, container = body["actions"][0], body["container"]
         thread = str(container.get("thread_ts") or "")
         location = replace(_location(body), thread=thread)
-        typed = chosen(action)
+        typed = pressed_command(action)
         if typed.name == forms.OPENS_A_FORM:
             about = AnswerReference(channel=location.channel, ts=typed.argument, thread=thread)
             label = str(action.get("text", {}).get("text", ""))
@@ -171,7 +171,7 @@ class Interactions:
         if thread and thread != ts:
             question, asker = await forms.prefilled(self._asked(channel, thread), ("", ""))
         answer_text, author = await self._plain(message, channel), self._author(message)
-        if not (thread and thread != ts) and forms.asks(answer_text):
+        if not (thread and thread != ts) and forms.is_question(answer_text):
             question, asker, answer_text, author = answer_text, author, "", ""
         place = AnswerReference(channel=channel, ts=ts, thread=thread, by=(asker, author))
         if not await self._open(body, blocks.teaching_view(place, question, answer_text)):

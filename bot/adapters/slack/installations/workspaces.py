@@ -26,7 +26,7 @@ from bot.adapters.slack.messenger import SlackMessenger
 from bot.adapters.slack.outgoing.streaming import PACE_S
 from bot.adapters.slack.web import Web
 from bot.config import SlackSettings
-from bot.conversation.executor import unless
+from bot.conversation.executor import run_unless
 from bot.errors import ChannelNotFound, ConfigError, MessengerError, NotPermitted
 from bot.ports import ConversationQueries, EventSink
 from memory.ports import Clock
@@ -151,7 +151,7 @@ class SlackWorkspaces:
                 if not is_told:
                     log.error("it is not known which workspaces have the app: %s", error)
                 is_told = True
-            await unless(self._ended, self._sleep(_LOOK_S))
+            await run_unless(self._ended, self._sleep(_LOOK_S))
 
     def _end_by(self, error: ConfigError) -> None:
         """Stop receiving: a workspace whose token this process cannot decrypt is for processes that can."""

@@ -92,8 +92,16 @@ def _thumbs() -> Block:
     return {
         "type": "feedback_buttons",
         "action_id": VOTE,
-        "positive_button": {"text": words("Right"), "value": VOTE_UP, "accessibility_label": "This answer is right"},
-        "negative_button": {"text": words("Wrong"), "value": VOTE_DOWN, "accessibility_label": "This answer is wrong"},
+        "positive_button": {
+            "text": plain_text_object("Right"),
+            "value": VOTE_UP,
+            "accessibility_label": "This answer is right",
+        },
+        "negative_button": {
+            "text": plain_text_object("Wrong"),
+            "value": VOTE_DOWN,
+            "accessibility_label": "This answer is wrong",
+        },
     }
 
 
@@ -138,7 +146,7 @@ def choice_blocks(choices: Sequence[Choice], begin: str = CHOICE) -> list[Block]
     ]
 
 
-def chosen(action: Mapping[str, Any]) -> ParsedCommand:
+def pressed_command(action: Mapping[str, Any]) -> ParsedCommand:
     """The command behind a pressed button."""
     command, argument = json.loads(str(action["value"]))
     return ParsedCommand(str(command), str(argument))
@@ -199,7 +207,7 @@ def answer_view(place: AnswerReference, label: str, answer: str = "") -> Block:
     return _modal("Teach the bot", ANSWER_VIEW, place.packed(), [field])
 
 
-def entered(view: Mapping[str, Any]) -> dict[str, str]:
+def entered_values(view: Mapping[str, Any]) -> dict[str, str]:
     """The entered texts and choices of a submitted modal, by field; empty fields are left out."""
     fields: dict[str, str] = {}
     for name, block in view["state"]["values"].items():
@@ -237,15 +245,21 @@ def _modal(title: str, callback_id: str, metadata: str, inputs: Sequence[Block])
         "type": "modal",
         "callback_id": callback_id,
         "private_metadata": metadata,
-        "title": words(title),
-        "submit": words("Send"),
-        "close": words("Cancel"),
+        "title": plain_text_object(title),
+        "submit": plain_text_object("Send"),
+        "close": plain_text_object("Cancel"),
         "blocks": list(inputs),
     }
 
 
 def _input(label: str, name: str, element: Block, *, optional: bool = False) -> Block:
-    return {"type": "input", "block_id": name, "optional": optional, "label": words(label), "element": element}
+    return {
+        "type": "input",
+        "block_id": name,
+        "optional": optional,
+        "label": plain_text_object(label),
+        "element": element,
+    }
 
 
 def _text_input(name: str, initial: str) -> Block:
@@ -254,14 +268,16 @@ def _text_input(name: str, initial: str) -> Block:
 
 
 def _option(label: str, value: str) -> Block:
-    return {"text": words(label), "value": str(value)}
+    return {"text": plain_text_object(label), "value": str(value)}
 
 
 def button(label: str, action_id: str, value: str = "") -> Block:
     """A button with a value, which its payload returns."""
-    return {"type": "button", "text": words(label), "action_id": action_id} | ({"value": value} if value else {})
+    return {"type": "button", "text": plain_text_object(label), "action_id": action_id} | (
+        {"value": value} if value else {}
+    )
 
 
-def words(text: str) -> Block:
+def plain_text_object(text: str) -> Block:
     """Slack's object for plain text."""
     return {"type": "plain_text", "text": text}

@@ -11,7 +11,7 @@ from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.library.episodic import EpisodicMemory, EpisodicMemoryConfig
 from memory.model import Episode, EpisodeStatus, Origin, Scope, Vector, Verdict, Verdicts
 from memory.rules.audience import index_entries_of, partitions_for
-from memory.rules.fold import facts, with_verdicts
+from memory.rules.fold import unjudged, with_verdicts
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services import Memory
 
@@ -102,7 +102,7 @@ def _lesson(scope: Scope, text: str) -> Episode:
         output=text,
         created_at=utc_now(),
     )
-    return with_verdicts(facts(made), Verdicts(personal=Verdict.SUCCESS))
+    return with_verdicts(unjudged(made), Verdicts(personal=Verdict.SUCCESS))
 
 
 def main() -> None:

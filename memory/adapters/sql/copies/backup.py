@@ -6,7 +6,7 @@ from contextlib import closing
 from pathlib import Path
 
 from memory.adapters.private_files import whole_file
-from memory.adapters.sql.transaction.driver import translated
+from memory.adapters.sql.transaction.driver import translated_errors
 from memory.errors import InvalidInput, NotADatabase
 
 _PAGES = 4_096
@@ -57,11 +57,11 @@ def _is_backup(file: Path) -> bool:
 
 
 def _copy(database: Path, part: Path, file: Path, show: ShowsBackup) -> None:
-    with translated(database), closing(_readable(database)) as source:
+    with translated_errors(database), closing(_readable(database)) as source:
         # In one transaction, as copying would restart whenever another process writes between two steps.
         source.execute("BEGIN")
         source.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        with translated(file), closing(sqlite3.connect(part, isolation_level=None)) as target:
+        with translated_errors(file), closing(sqlite3.connect(part, isolation_level=None)) as target:
             target.execute("PRAGMA journal_mode=OFF")  # what fails is thrown away, and leaves no journal on a full disk
             source.backup(target, pages=_PAGES, progress=lambda _, left, pages: show(pages - left, pages))
             (state,) = target.execute("PRAGMA quick_check(1)").fetchone()

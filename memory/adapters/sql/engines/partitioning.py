@@ -12,7 +12,7 @@ from sqlalchemy import Connection, MetaData, text
 from memory.adapters.sql.engines.schema import create_tables
 from memory.adapters.sql.tables.columns import metadata
 from memory.adapters.sql.tables.lesson_versions import create_triggers, derived
-from memory.adapters.sql.transaction.driver import translated
+from memory.adapters.sql.transaction.driver import translated_errors
 from memory.errors import InvalidInput
 
 OF_ALL_WORKSPACES = frozenset({"leases", "job_runs"})
@@ -31,7 +31,7 @@ def partition_tables(url: str, parts: int) -> None:
     from memory.adapters.sql.engines.postgres import PostgresDatabase  # its driver is an extra
 
     database = PostgresDatabase.at(url)
-    with closing(database), translated(database.where), database.upgrading() as connection:
+    with closing(database), translated_errors(database.where), database.upgrading() as connection:
         if not set(connection.execute(database.tables).scalars()):
             _make_tables(connection, parts)
         elif connection.execute(_PARTS).scalar() != parts:

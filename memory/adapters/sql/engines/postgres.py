@@ -24,7 +24,7 @@ from sqlalchemy.pool import ConnectionPoolEntry
 from memory.adapters.sql.engines.database import RECOUNT
 from memory.adapters.sql.tables.columns import metadata
 from memory.adapters.sql.transaction.damage import find
-from memory.adapters.sql.transaction.driver import fault, translated
+from memory.adapters.sql.transaction.driver import fault, translated_errors
 from memory.adapters.sql.transaction.session import begin
 from memory.errors import Conflict, InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -176,7 +176,7 @@ class PostgresDatabase:
     def erase_free_space(self) -> None:
         # Deleted rows stay in the table's file until it is rewritten. VACUUM may not run inside a transaction.
         names = ", ".join(f'"{table.name}"' for table in metadata.sorted_tables)
-        with translated(self.where), self.engine.connect() as connection:
+        with translated_errors(self.where), self.engine.connect() as connection:
             driver = connection.connection.driver_connection
             if driver is None:
                 raise StoreUnavailable(f"The database {self.where} cannot be reached. Try again in a moment.")
@@ -192,7 +192,7 @@ class PostgresDatabase:
                 driver.execute(f"SET statement_timeout = '{STATEMENT_SECONDS}s'")
 
     def damage(self, *, limit: int) -> list[DamagedRow]:
-        with translated(self.where):
+        with translated_errors(self.where):
             connection, transaction = self.begin(writes=False)
             with connection, transaction:
 

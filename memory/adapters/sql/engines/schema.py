@@ -8,7 +8,7 @@ from sqlalchemy import Connection, MetaData, text
 from memory.adapters.sql.engines.database import Database
 from memory.adapters.sql.tables.columns import metadata
 from memory.adapters.sql.tables.lesson_versions import derived, forms, make_anew
-from memory.adapters.sql.transaction.driver import translated
+from memory.adapters.sql.transaction.driver import translated_errors
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
 
 log = logging.getLogger(__name__)
@@ -33,7 +33,7 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
     older or incomplete and `migrate` is false; without a table or column of its schema; `MoveUnfinished` for another
     move) and `NotADatabase` (another program's database).
     """
-    with translated(database.where):
+    with translated_errors(database.where):
         connection, transaction = database.begin(writes=False)
         try:
             with transaction:
@@ -50,7 +50,7 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
         raise SchemaMismatch(
             f"The database {database.where} has an older schema ({revision or 'none'}). Run `goodbot migrate`."
         )
-    with translated(database.where), database.upgrading() as connection:
+    with translated_errors(database.where), database.upgrading() as connection:
         # Another process may have upgraded it while this one waited.
         revision = _revision(connection, database)
         if not revision:

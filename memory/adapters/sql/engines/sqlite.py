@@ -17,7 +17,7 @@ from memory.adapters.sql.engines.planner import advise_planner
 from memory.adapters.sql.engines.sqlite_engine import open_engine
 from memory.adapters.sql.engines.sqlite_file import exists, make_folder_for, make_private, path_of
 from memory.adapters.sql.transaction.damage import find
-from memory.adapters.sql.transaction.driver import may_write, read_only, translated
+from memory.adapters.sql.transaction.driver import may_write, read_only, translated_errors
 from memory.adapters.sql.transaction.session import begin
 from memory.errors import NotADatabase, SchemaMismatch, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -119,7 +119,7 @@ class SqliteDatabase:
         # `secure_delete` overwrites deleted rows, but not copies left by page splits: of 1,300 rows deleted from a
         # table of 4,000, up to seven were still in the file. So the file is rewritten.
         # On the driver's connection, because neither statement may run inside a transaction.
-        with self._alone(), translated(self.where), closing(self.engine.raw_connection()) as connection:
+        with self._alone(), translated_errors(self.where), closing(self.engine.raw_connection()) as connection:
             connection.execute("VACUUM")
             is_busy, _, _ = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
         if is_busy:
@@ -132,7 +132,7 @@ class SqliteDatabase:
             return []  # no other program can change it
         # Its own connection, because texts may be invalid UTF-8 here.
         address = f"{self.where.absolute().as_uri()}?mode=ro"
-        with translated(self.where), closing(sqlite3.connect(address, uri=True)) as connection:
+        with translated_errors(self.where), closing(sqlite3.connect(address, uri=True)) as connection:
             connection.text_factory = _lenient_text
 
             def query(statement: str) -> Iterable[Sequence[object]]:

@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from memory.adapters.row_validation import chunks, storable
+from memory.adapters.row_validation import chunks, require_storable
 from memory.adapters.sql.queries.chat_settings import is_set_in_chat
 from memory.adapters.sql.queries.conversation_leases import AT_WORK, IS_UNFINISHED, lives, of_turn, turn_at_once
 from memory.adapters.sql.queries.people import channel_visibility
@@ -226,7 +226,7 @@ class SqlDeliveryTable(SqlTable):
     """`memory.ports.DeliveryTable` in SQL."""
 
     def accept(self, message: Incoming) -> Incoming | None:
-        if not storable(message).event_id:
+        if not require_storable(message).event_id:
             raise ValueError("an incoming message needs the id of the event that brought it")
         own = dict(zip(_OWN, (*_OWN_OF(message), *_SCOPE_OF(message.scope)), strict=True))
         takes_turn = message.held_by != "" and message.turn is Turn.WAITS
@@ -255,7 +255,7 @@ class SqlDeliveryTable(SqlTable):
     def reword(
         self, workspace: str, event_id: str, text: str, visibility: Visibility | None = None, understood: str = ""
     ) -> None:
-        values: dict[str, object] = {"text": storable(text), "understood": storable(understood)}
+        values: dict[str, object] = {"text": require_storable(text), "understood": require_storable(understood)}
         values |= {"visibility": visibility} if visibility else {}
         if not self._session.run(_MOVE.values(values), {"w": workspace, "event": event_id}):
             raise NotFound(f"No message was accepted for event {event_id} in {workspace}; accept it first.")
@@ -280,7 +280,7 @@ class SqlDeliveryTable(SqlTable):
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
         move = {"w": workspace, "event": event_id, "before": before, "after": after}
         if run_id:
-            return self._session.run(_ADVANCE_TO_RUN, {**move, "run": storable(run_id)}) == 1
+            return self._session.run(_ADVANCE_TO_RUN, {**move, "run": require_storable(run_id)}) == 1
         return self._session.run(_ADVANCE, move) == 1
 
     def exchanges(
@@ -310,12 +310,14 @@ class SqlDeliveryTable(SqlTable):
         return exchanges
 
     def begin_anew(self, workspace: str, person: str, channel: str, at: datetime) -> None:
-        row = {"workspace": workspace, "person": person, "channel": channel, "at": storable(at)}
+        row = {"workspace": workspace, "person": person, "channel": channel, "at": require_storable(at)}
         self._session.run(_BEGIN_ANEW, row)
 
     def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
         move = {"w": workspace, "event": event_id, "before": Progress.ACCEPTED, "after": Progress.ANSWERED}
-        row = self._session.changed(_ANSWER, {**move, "run": storable(run_id), "meant": storable(understood)})
+        row = self._session.changed(
+            _ANSWER, {**move, "run": require_storable(run_id), "meant": require_storable(understood)}
+        )
         return None if row is None else incoming_of(**row._mapping)
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
@@ -345,7 +347,9 @@ class SqlDeliveryTable(SqlTable):
 
     def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
         where = {"w": workspace, "run": run_id, "number": part}
-        row = self._session.changed(_POST, {**where, "message": storable(message_id), "at": storable(at)})
+        row = self._session.changed(
+            _POST, {**where, "message": require_storable(message_id), "at": require_storable(at)}
+        )
         return None if row is None else Posted(**row._mapping)
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:

@@ -22,7 +22,7 @@ from sqlalchemy import (
     update,
 )
 
-from memory.adapters.row_validation import all_storable, chunks, half, halves, storable
+from memory.adapters.row_validation import chunks, half, halves, require_all_storable, require_storable
 from memory.adapters.sql.queries import missing_vectors
 from memory.adapters.sql.queries.episode_filter import QUARANTINE, filtered
 from memory.adapters.sql.queries.people import channel_visibility
@@ -211,7 +211,8 @@ class SqlEpisodeTable(SqlTable):
         return count
 
     def put_vector(self, workspace: str, episode_id: str, model: str, vector: "Vector") -> None:
-        row = {"workspace": workspace, "episode_id": episode_id, "model": storable(model), "vector": half(vector)}
+        require_storable(model)
+        row = {"workspace": workspace, "episode_id": episode_id, "model": model, "vector": half(vector)}
         with self._session.needing(f"episode {episode_id} in {workspace}; store it"):
             if self._session.run(add_statement(episode_vectors), row):  # it was not findable without a vector
                 return
@@ -223,7 +224,7 @@ class SqlEpisodeTable(SqlTable):
             {"workspace": workspace, "episode_id": name, "model": model, "vector": vector}
             for name, vector in zip(vectors, halves(list(vectors.values())), strict=True)
         ]
-        storable(model)
+        require_storable(model)
         with self._session.needing(f"episode {' or '.join(vectors)} in {workspace}; store it"):
             is_new = self._session.run(add_statement(episode_vectors), rows) == len(rows)
         for name, vector in vectors.items() if not is_new else ():
@@ -251,14 +252,14 @@ class SqlEpisodeTable(SqlTable):
         rows = [
             {"workspace": workspace, "episode_id": name, "person": person}
             for name, people in words.items()
-            for person in storable(tuple(people))
+            for person in require_storable(tuple(people))
         ]
         if rows:
             with self._session.needing(f"episode {' or '.join(words)} in {workspace}; store it"):
                 self._session.run(add_statement(borrowed_words), rows)
 
     def rename_place(self, workspace: str, channel: str, place: str) -> None:
-        self._session.run(_RENAME, {"w": workspace, "c": channel, "name": storable(place)})
+        self._session.run(_RENAME, {"w": workspace, "c": channel, "name": require_storable(place)})
 
     def clear_words(self, workspace: str, episode_id: str) -> None:
         self._session.run(_CLEAR_WORDS, {"workspace": workspace, "episode_id": episode_id})
@@ -270,19 +271,19 @@ class SqlEpisodeTable(SqlTable):
         return found
 
     def with_words_of(self, workspace: str, person: str) -> list[str]:
-        rows = self._session.rows(_WITH_WORDS, {"workspace": workspace, "person": person})
-        return [row.episode_id for row in rows]
+        return [row.episode_id for row in self._session.rows(_WITH_WORDS, {"workspace": workspace, "person": person})]
 
     def set_index(self, workspace: str, episode_id: str, entries: Sequence[IndexEntry]) -> None:
-        index.add(self._session, workspace, episode_id, storable(tuple(entries)))
+        index.add(self._session, workspace, episode_id, require_storable(tuple(entries)))
 
     def set_indexes(self, workspace: str, entries: Mapping[str, Sequence[IndexEntry]]) -> None:
-        index.set_many(self._session, workspace, {name: storable(tuple(every)) for name, every in entries.items()})
+        checked = {name: require_storable(tuple(every)) for name, every in entries.items()}
+        index.set_many(self._session, workspace, checked)
 
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]
     ) -> None:
-        index.change(self._session, workspace, put=storable(tuple(put)), remove=storable(tuple(remove)))
+        index.change(self._session, workspace, put=require_storable(tuple(put)), remove=require_storable(tuple(remove)))
 
     def file_new(self, model: str, new: "Sequence[tuple[Episode, Vector, IndexEntry]]") -> None:
         index.file_new(self._session, model, new)
@@ -337,13 +338,13 @@ class SqlEpisodeTable(SqlTable):
 
 
 def _rows(given: Sequence[Episode]) -> list[dict[str, Any]]:
-    if not all(each.workspace and each.id for each in all_storable(given)):
+    if not all(each.workspace and each.id for each in require_all_storable(given)):
         raise ValueError("an episode is stored under its workspace and id, one of them is empty")
     return [dict(zip(_STORED, (*_STORED_OF(each), _digest(each.goal)), strict=True)) for each in given]
 
 
 def _changes(episode: Episode) -> dict[str, Any]:
-    row = dict(zip(_CHANGED, storable(_CHANGED_OF(episode)), strict=True))
+    row = dict(zip(_CHANGED, require_storable(_CHANGED_OF(episode)), strict=True))
     return {"w": episode.workspace, "e": episode.id} | row
 
 

@@ -7,7 +7,7 @@ from operator import attrgetter
 
 from sqlalchemy import and_, bindparam, delete, func, select, update
 
-from memory.adapters.row_validation import all_storable, claim_key, one_workspace, storable
+from memory.adapters.row_validation import claim_key, one_workspace, require_all_storable, require_storable
 from memory.adapters.sql.tables.dialect import insert
 from memory.adapters.sql.tables.episodes import IS_GRADING, episodes, events, processed_events
 from memory.adapters.sql.transaction.session import SqlTable, add_statement, among, matching
@@ -47,7 +47,7 @@ class SqlEventLog(SqlTable):
     def claim(self, workspace: str, source_event_id: str, at: datetime) -> bool:
         if not source_event_id:
             raise ValueError("only an event with an id can be claimed")
-        storable((workspace, source_event_id, at))
+        require_storable((workspace, source_event_id, at))
         row = {"workspace": workspace, "event_digest": claim_key(workspace, source_event_id), "at": at}
         return self._session.run(_CLAIM, row) == 1
 
@@ -62,7 +62,7 @@ class SqlEventLog(SqlTable):
         if not new:
             return []
         workspace = one_workspace(new)
-        rows = [dict(zip(_GIVEN, _VALUES(each), strict=True)) for each in all_storable(new)]
+        rows = [dict(zip(_GIVEN, _VALUES(each), strict=True)) for each in require_all_storable(new)]
         count = self._session.run(_APPEND, rows)
         if count == len(rows) and not numbered:
             return list(new)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import BigInteger, Float, Row, String, and_, bindparam, case, delete, func, insert, select, update
 
-from memory.adapters.row_validation import check_items, chunks, storable
+from memory.adapters.row_validation import check_items, chunks, require_storable
 from memory.adapters.sql.tables.episodes import episodes, retrieval_items, retrievals
 from memory.adapters.sql.tables.types import UtcDateTime
 from memory.adapters.sql.transaction.session import ID_LIMIT, Session, SqlTable, add_statement, among, matching, row_of
@@ -89,7 +89,7 @@ class SqlRetrievalTable(SqlTable):
         return {row.run_id: row.evidence for row in self._session.each(_EVIDENCE_OF_RUNS, workspace, run_ids)}
 
     def set_signal(self, item: RetrievalItem) -> None:
-        change = _SIGNAL.values(signal=item.signal, ratio=storable(item).ratio)
+        change = _SIGNAL.values(signal=item.signal, ratio=require_storable(item).ratio)
         key = {"w": item.workspace, "retrieval": item.retrieval_id, "episode": item.episode_id}
         if not self._session.run(change, key):
             raise NotFound(f"Episode {item.episode_id} is not an item of retrieval {item.retrieval_id}.")

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import bindparam, delete, insert, select
 from sqlalchemy.sql.base import Executable
 
-from memory.adapters.row_validation import storable
+from memory.adapters.row_validation import require_storable
 from memory.adapters.sql.tables.columns import READ_AS
 from memory.adapters.sql.tables.dialect import insert as upsert
 from memory.adapters.sql.tables.steps import session_runs, short_memories, step_grades, steps
@@ -67,7 +67,7 @@ class SqlStepTable(SqlTable):
         return self._session.all(StoredStep, _OF_PERSON, workspace=workspace, person=person)
 
     def add_grade(self, grade: StoredGrade) -> None:
-        given = storable(grade).grade
+        given = require_storable(grade).grade
         row = {name: getattr(given, name) for name in _GRADE}
         row |= {"workspace": grade.workspace, "episode_id": grade.episode_id, "actor": grade.actor}
         row["seq"] = self._session.advance(grade.workspace, "grade")

@@ -25,7 +25,7 @@ from sqlalchemy import (
     update,
 )
 
-from memory.adapters.row_validation import all_storable, check_of_run, chunks
+from memory.adapters.row_validation import check_of_run, chunks, require_all_storable
 from memory.adapters.sql.queries import polls
 from memory.adapters.sql.queries.chat_settings import is_set_in_chat
 from memory.adapters.sql.queries.people import channel_visibility
@@ -146,7 +146,7 @@ class SqlTeachingTable(SqlTable):
     def put_reactions(self, *given: Reaction, events: int) -> None:
         rows = [
             {**dict(zip(_REGISTER, _REGISTER_OF(each), strict=True)), "behind": events - 1 - place}
-            for place, each in enumerate(all_storable(given))
+            for place, each in enumerate(require_all_storable(given))
         ]
         self._session.run(_PUT_NUMBERED, rows)
 
@@ -188,7 +188,7 @@ class SqlTeachingTable(SqlTable):
         self.put_votes(*(vote for key, vote in wanted.items() if stored.get(key) != vote))
 
     def put_votes(self, *votes: Vote) -> None:
-        rows = [dict(zip(_VOTE, _VOTE_OF(each), strict=True)) for each in all_storable(votes)]
+        rows = [dict(zip(_VOTE, _VOTE_OF(each), strict=True)) for each in require_all_storable(votes)]
         self._session.run(put_statement(votes_table), rows)
 
     def votes(self, workspace: str, run_id: str) -> list[Vote]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import ColumnElement, Row, Select, Table, and_, bindparam, delete, func, select, update
 
-from memory.adapters.row_validation import chunks, exact, one_workspace, storable
+from memory.adapters.row_validation import chunks, exact, one_workspace, require_storable
 from memory.adapters.sql.queries import missing_vectors
 from memory.adapters.sql.queries.people import channel_visibility
 from memory.adapters.sql.tables.columns import READ_AS
@@ -65,7 +65,7 @@ class SqlTopicTable(SqlTable):
 
     def put(self, topic: Topic) -> None:
         self._session.require_writing()
-        known = self.get(storable(topic).workspace, topic.id)
+        known = self.get(require_storable(topic).workspace, topic.id)
         seq = known.seq if known else self._session.advance(topic.workspace, "topic")
         self._session.put(topics, replace(topic, seq=seq))
         if topic.channel:
@@ -109,7 +109,7 @@ class SqlTopicTable(SqlTable):
         )
 
     def put_vector(self, workspace: str, topic_id: str, model: str, vector: "Vector") -> None:
-        row = {"workspace": workspace, "topic_id": topic_id, "model": storable(model), "vector": vector}
+        row = {"workspace": workspace, "topic_id": topic_id, "model": require_storable(model), "vector": vector}
         with self._session.needing(_missing(workspace, topic_id)):
             self._session.run(put_statement(topic_vectors), row)
 
@@ -167,7 +167,7 @@ class SqlTopicTable(SqlTable):
     def set_salience(self, *topics: Topic) -> None:
         rows = [
             {"w": each.workspace, "t": each.id, "new": each.salience, "new_at": each.salience_at}
-            for each in storable(topics)
+            for each in require_storable(topics)
         ]
         self._session.run(_SET_SALIENCE, rows)
 
@@ -245,7 +245,7 @@ class SqlTopicTable(SqlTable):
     def retell(self, event: TopicEvent) -> None:
         self._session.require_writing()
         here = (topic_events.c.workspace == event.workspace, topic_events.c.seq == event.seq)
-        self._session.run(update(topic_events).where(*here).values(detail=storable(event).detail))
+        self._session.run(update(topic_events).where(*here).values(detail=require_storable(event).detail))
 
     def _require(self, workspace: str, topic_id: str) -> None:
         if self.get(workspace, topic_id) is None:

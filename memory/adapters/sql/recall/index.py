@@ -27,7 +27,7 @@ from sqlalchemy import (
 from sqlalchemy.sql.base import Executable
 from sqlalchemy.types import LargeBinary, String
 
-from memory.adapters.row_validation import all_storable, chunks
+from memory.adapters.row_validation import chunks, require_all_storable
 from memory.adapters.sql.tables.dialect import insert
 from memory.adapters.sql.tables.episodes import counters, episode_vectors, episodes, recall_index
 from memory.adapters.sql.transaction.session import ID_LIMIT, Session, among
@@ -128,7 +128,7 @@ def change(
 
 def file_new(session: Session, model: str, new: Sequence["tuple[Episode, Vector, IndexEntry]"]) -> None:
     """Put entries of newly stored episodes from their values: reading them back takes three times as long."""
-    all_storable([(model, entry) for _, _, entry in new])
+    require_all_storable([(model, entry) for _, _, entry in new])
     if session.run(_FILE_NEW, [_new_row(model, *each) for each in new]):
         session.filed.update(episode.workspace for episode, _, _ in new)
 

@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import Boolean, Column, Dialect, Float, Integer, LargeBinary, Table
 from sqlalchemy.types import TypeDecorator, TypeEngine
 
-from memory.adapters.row_validation import storable
+from memory.adapters.row_validation import require_storable
 from memory.adapters.sql.tables.columns import READ_AS, metadata
 from memory.adapters.sql.transaction.driver import Where
 from memory.errors import NotADatabase
@@ -78,7 +78,7 @@ def _row_damage(
 ) -> list[Damage]:
     """The damage of a row whose single values fit their columns."""
     try:
-        storable(read(**{column.name: _value(column, stored, dialect) for column, stored in row.items()}))
+        require_storable(read(**{column.name: _value(column, stored, dialect) for column, stored in row.items()}))
     except FAULTS as error:
         key = tuple((column.name, stored) for column, stored in row.items() if column.primary_key)
         return [Damage(table=table.name, key=key, column="", reason=_error_text(error))]

@@ -142,7 +142,7 @@ def is_driver_error(exc: BaseException) -> bool:
 
 
 @contextmanager
-def translated(where: Where) -> Iterator[None]:
+def translated_errors(where: Where) -> Iterator[None]:
     """A context that raises `memory.errors` instead of SQLAlchemy's and the driver's errors."""
     try:
         yield
@@ -154,7 +154,7 @@ def translated(where: Where) -> Iterator[None]:
 def raise_ours(exc: Exception, where: Where) -> None:
     """Raise the error of `memory.errors` for a caught database error; returns for other exceptions.
 
-    Cheaper than `translated` where many statements run.
+    Cheaper than `translated_errors` where many statements run.
     """
     if isinstance(exc, UnicodeEncodeError):
         place = f"character {exc.start + 1} of {len(exc.object)}"

@@ -12,7 +12,7 @@ from sqlalchemy.sql.base import Executable
 from sqlalchemy.sql.dml import ReturningInsert
 from sqlalchemy.sql.schema import Table
 
-from memory.adapters.row_validation import chunks, storable
+from memory.adapters.row_validation import chunks, require_storable
 from memory.adapters.sql.tables.dialect import Insert, insert
 from memory.adapters.sql.tables.episodes import counters
 from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows, of_row
@@ -24,7 +24,7 @@ from memory.adapters.sql.transaction.driver import (
     is_driver_error,
     prepare,
     raise_ours,
-    translated,
+    translated_errors,
 )
 from memory.errors import Conflict, NotFound, StoreUnavailable
 
@@ -116,8 +116,8 @@ def among(table: FromClause, name: str) -> ColumnElement[bool]:
 
 
 def row_of(table: Table, value: object) -> dict[str, Any]:
-    """An object as a row: each column has the object's attribute of that name. Raises what `storable` raises."""
-    storable(value)
+    """An object as a row: each column has the object's attribute of that name. Raises as `require_storable` does."""
+    require_storable(value)
     names, values_of = _reader(table)
     return dict(zip(names, values_of(value), strict=True))
 
@@ -268,7 +268,7 @@ class Session:
     def batches(self, statement: str, parameters: Sequence[object], size: int) -> Iterator[list[tuple[Any, ...]]]:
         """The rows of a query in SQLite's SQL, as the driver's values, at most `size` at a time."""
         self._require_open()
-        with translated(self._where):
+        with translated_errors(self._where):
             cursor = self._connection.connection.cursor()
             self._cursors.append(cursor)
             cursor.execute(statement, parameters)
@@ -278,7 +278,7 @@ class Session:
     def execute(self, statement: str, parameters: Sequence[object]) -> None:
         """Execute a change in SQLite's SQL. Raises `RuntimeError` in a reading transaction."""
         self.require_writing()
-        with translated(self._where):
+        with translated_errors(self._where):
             self._connection.connection.cursor().execute(statement, parameters)
 
     def each(self, statement: Executable, workspace: str, ids: Iterable[str]) -> Iterator[Row[Any]]:
@@ -319,7 +319,7 @@ class Session:
     def damage(self, table: Table, statement: Select[Any], parameters: dict[str, Any]) -> str:
         """The damage of the first row of a query for all columns of a table; empty if it is sound."""
         self._require_open()
-        with translated(self._where):
+        with translated_errors(self._where):
             cursor = self._connection.execute(statement, parameters).cursor
             row = cursor.fetchone() if cursor is not None else None
         found = of_row(table, row, self._connection.dialect) if row is not None else []

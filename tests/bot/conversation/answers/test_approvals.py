@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.command_words import ParsedCommand, command_in
-from bot.agent.asking import exactly
+from bot.agent.asking import call_in_full
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import ModelReply, ToolSpec
 from memory.model import EventKind, Permission, Role, Scope
@@ -464,7 +464,7 @@ async def test_every_decision_is_in_the_log(chat: Chat) -> None:
 
 def test_a_call_is_shown_in_full_and_in_order() -> None:
     tool = ToolSpec(name="t", description="", parameters={})
-    assert exactly(tool, {"b": 1, "a": ["x"]}) == '```\nt {\n  "a": [\n    "x"\n  ],\n  "b": 1\n}\n```'
+    assert call_in_full(tool, {"b": 1, "a": ["x"]}) == '```\nt {\n  "a": [\n    "x"\n  ],\n  "b": 1\n}\n```'
 
 
 presses = st.lists(

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.adapters.slack.outgoing.mrkdwn import harmless
-from bot.conversation.answers.live_answers import LiveAnswer, LiveAnswers, certain
+from bot.conversation.answers.live_answers import LiveAnswer, LiveAnswers, complete_beginning
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage
 from memory.adapters.secrets import FormatFinder
@@ -188,7 +188,7 @@ def test_no_secret_and_no_mention_slips_through_between_two_steps(words: Sequenc
     shown, at = "", 0
     while at < len(whole):
         at += sizes[at % len(sizes)]
-        text_now = redactor.text(certain(whole[:at])).rstrip()
+        text_now = redactor.text(complete_beginning(whole[:at])).rstrip()
         if not text_now.startswith(shown):
             continue
         # What Slack has after this step is what it had, and the new piece behind it.
@@ -216,4 +216,4 @@ def test_no_secret_and_no_mention_slips_through_between_two_steps(words: Sequenc
     ],
 )
 def test_what_is_certain(said: str, shown: str) -> None:
-    assert certain(said) == shown
+    assert complete_beginning(said) == shown

@@ -7,7 +7,7 @@ from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.handler import dismisses_bot
 from bot.conversation.feedback.remarks import is_remark
-from bot.conversation.listening.follow_up import MessageFacts, asks, depends_on_thread, is_for_bot
+from bot.conversation.listening.follow_up import MessageFacts, asks_something, depends_on_thread, is_for_bot
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
 
@@ -157,13 +157,13 @@ def test_a_thread_that_would_not_matter_is_not_looked_at(given_facts: MessageFac
     ],
 )
 def test_what_asks(text: str) -> None:
-    assert asks(text)
+    assert asks_something(text)
     assert not is_remark(text)
 
 
 @pytest.mark.parametrize("text", ["whatever", "the candle is lit", "I can do it", "ofcourse", "Isabel has it"])
 def test_what_does_not_ask(text: str) -> None:
-    assert not asks(text)
+    assert not asks_something(text)
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,11 @@ from hypothesis import given, strategies as st
 from memory.errors import InvalidInput
 from memory.model import Channel, Episode, EventKind, Origin, Reaction, Role, TeachingPolicy, Visibility, Vote
 from memory.ports import EpisodeFilter, IndexEntry
-from memory.rules.fold import facts
+from memory.rules.fold import unjudged
 from memory.rules.quarantine import Flag
 from memory.services.core import event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
-from memory.services.verdicts.quarantine import quarantining
+from memory.services.verdicts.quarantine import quarantine_events
 from memory.services.verdicts.verdicts import ReactionSet
 from tests.doubles.memory_world import START, World, scope
 
@@ -77,7 +77,7 @@ mades, mades_of_members = mades_of(saids), mades_of(saids.map(lambda said: said.
 
 def new(number: int, made: Made, world: World) -> NewEpisode:
     run_id = f"r{made.run}"
-    episode = facts(
+    episode = unjudged(
         Episode(
             id=f"e{number:02}",
             run_id=run_id,
@@ -95,7 +95,7 @@ def new(number: int, made: Made, world: World) -> NewEpisode:
         )
     )
     before = [event(episode, EventKind.CREATED, "ana", START)]
-    before += quarantining(episode, [Flag.SECRET] if made.is_flagged else [], START)
+    before += quarantine_events(episode, [Flag.SECRET] if made.is_flagged else [], START)
     if made.correction:
         before.append(event(episode, EventKind.CORRECTED, "ana", START, detail={"text": made.correction}))
     reactions = [

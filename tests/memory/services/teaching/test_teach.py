@@ -20,7 +20,7 @@ from memory.model import (
     Verdicts,
     Visibility,
 )
-from memory.rules.fold import facts
+from memory.rules.fold import unjudged
 from memory.services import CORRECTION_CHARACTERS
 from memory.services.teaching.correct import taught_lesson
 from tests.doubles.memory_world import START, World, scope
@@ -45,7 +45,7 @@ def lessons(world: World, person: str, goal: str = "lunch?") -> list[tuple[Lesso
 
 def test_a_lesson_that_somebody_wrote_begins_as_nobody_touched_it() -> None:
     lesson = taught_lesson(World().memory.core, ANA, "lunch?", "At noon.", START)
-    assert facts(lesson) == lesson
+    assert unjudged(lesson) == lesson
 
 
 # Corrections ------------------------------------------------------------------------------------------------------
