@@ -199,6 +199,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
     "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
     "note_in_words.note_in": lambda text: note_in_words.note_in(text[:4000]),
+    "note_in_words.note_in, plain": lambda text: note_in_words.note_in(f"remember {text[:3900]} is here now"),
     "note_in_words.note_in, a thing": lambda text: note_in_words.note_in(f"remember that the {text[:3900]} is here"),
     "note_in_words.note_in, no thing": lambda text: note_in_words.note_in(f"remember that the {text[:3900]} b c"),
     "feedback_in_words.supplied": lambda text: feedback_in_words.supplied(text, "where is it?"),

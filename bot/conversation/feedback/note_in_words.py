@@ -12,11 +12,17 @@ from bot.model import PersonDeletion, PersonEdit, PersonMessage, PersonTeaching
 from memory.model import Role
 from memory.rules.quarantine import LESSON_CHARACTERS
 
+_PLAIN = (
+    r"(?:(?!(?:to|who|which|that|what|where|when|why|how|if|whether|and|or|me|i|you|we|they|he|she|it|this|these|those"
+    r"|there|here|every\w*|some\w*|nothing|all)\b)[^\s,;:.!]++\s+){1,7}(?:is|are)\s+\S"
+)
+"""A plain statement, which needs no "that" before it: "the alarm code is 4711"."""
 NOTE = re.compile(
     r"(?:please[\s,]+|bitte[\s,]+)?(?:"
     r"(?:remember|note|keep\s+in\s+mind|do\s+not\s+forget|don['’]?t\s+forget)(?:\s*,)?\s+that\s"
+    rf"|(?:remember|do\s+not\s+forget|don['’]?t\s+forget)\s+(?={_PLAIN})"
     r"|merke?\s+(?:dir|euch)(?:\s*,)?\s+(?:bitte\s+)?dass\s"
-    r"|(?:remember|note|merke|notiz)\s*[:,]\s)"
+    r"|(?:remember|note|merke?(?:\s+(?:dir|euch))?|notiz)\s*[:,]\s)"
     r"\s*(?P<statement>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
