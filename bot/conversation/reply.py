@@ -50,7 +50,7 @@ class CommandReply:
     def above(self, rest: "CommandReply") -> "CommandReply":
         """Return this reply with another one below it."""
         text, choices = f"{self.text}\n\n{rest.text}", (*self.choices, *rest.choices)
-        return replace(self, text=text, choices=choices, people=rest.people)
+        return replace(self, text=text, choices=choices, people=tuple(dict.fromkeys((*self.people, *rest.people))))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,6 +139,7 @@ def _one(context: CommandContext, file: SettingsFile, setting: Settable) -> Comm
     if ids:
         text += f"\n{texts.numbered(ids)}"
     choices = _choices(context, setting, ids, is_direct=is_direct) if setting.may_be_changed_by(context.role) else ()
+    people = _people(chosen) if chosen else []
     if setting.name == APPROVALS:
         standing = context.memory.approvals.standing_permissions(scope)
         text += texts.allowed_here(standing)
@@ -146,8 +147,8 @@ def _one(context: CommandContext, file: SettingsFile, setting: Settable) -> Comm
             Choice(label=f"Take back {number}", command=SETTINGS, argument=f"{APPROVALS} revoke {each.key[:_KEY]}")
             for number, each in enumerate(standing[:_MOST_BUTTONS], start=1)
         )
-        return CommandReply(text=text, choices=choices, people=tuple(dict.fromkeys(each.by for each in standing)))
-    return CommandReply(text=text, choices=choices, people=tuple(_people(chosen)) if chosen else ())
+        people += [each.by for each in standing]
+    return CommandReply(text=text, choices=choices, people=tuple(dict.fromkeys(people)))
 
 
 def _choices(context: CommandContext, setting: Settable, ids: list[str], *, is_direct: bool) -> tuple[Choice, ...]:

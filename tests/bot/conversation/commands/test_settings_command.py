@@ -93,6 +93,12 @@ async def test_the_first_change_of_a_list_begins_with_the_settings_file_s(chat: 
     assert values(chat) == {"allowed-people": "ana bo root"}
 
 
+@pytest.mark.parametrize("value", ["approvals learned", "mode always"])
+async def test_who_set_it_is_among_the_people_to_be_named(chat: Chat, value: str) -> None:
+    assert "set by root" in await say(chat, value)
+    assert chat.messenger.posts[-1].people == ("root",)
+
+
 async def test_each_id_of_a_list_has_a_button_that_removes_it(chat: Chat) -> None:
     text = await say(chat, "teachers add bo cy")
     assert "1. bo\n2. cy" in text
