@@ -271,7 +271,7 @@ def test_rebuild_finds_and_mends_what_the_log_does_not_say(mine: Memories) -> No
 def test_forget_asks_first_and_leaves_nothing(mine: Memories) -> None:
     asked = mine.home.run("forget", "--person", "you")
     assert asked.code == 130
-    assert "Erase 3 messages, 6 episodes, " in asked.out
+    assert "Erase 3 messages, 6 remembered answers, " in asked.out
     assert len(mine.home.run("episodes", "list", "--json").json()) == 4
     erased = mine.home.run("forget", "--person", "you", "--yes", "--json").json()
     assert (erased["messages"], erased["episodes"]) == (3, 6)

@@ -8,6 +8,9 @@ from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Erased, PersonalData
 
+_ANSWER = "remembered answer"
+"""What people call an episode."""
+
 
 def forget_question(data: PersonalData, command: str) -> str:
     """The question before everything of a person is erased."""
@@ -53,8 +56,8 @@ def forgotten(erased: Erased) -> str:
 
 
 def _erasable(messages: int, episodes: int, votes: int, derived: int, *, is_asker: bool) -> str:
-    own = counts((messages, "message"), (episodes, "episode"), (votes, "vote"))
-    rest = f"{count(derived, 'episode')} of others with the same words" if derived else ""
+    own = counts((messages, "message"), (episodes, _ANSWER), (votes, "vote"))
+    rest = f"{count(derived, _ANSWER)} of others with the same words" if derived else ""
     least = "the words of a question" if is_asker else "that you were here"
     return ", and ".join(each for each in (own, rest) if each) or least
 

@@ -321,10 +321,10 @@ async def test_forget_asks_first_and_then_forgets(chat: Chat) -> None:
     assert await chat.command("forget") == "I keep nothing about you here."
     await chat.react(await chat.ask("zyzzyva?"), "👍")
     asked = await chat.command("forget")
-    assert "1 message, 1 episode, 1 vote" in asked
+    assert "1 message, 1 remembered answer, 1 vote" in asked
     assert "`!forget yes`" in asked
     assert chat.world.recalled("zyzzyva?", ANA) != []
-    assert await chat.command("forget", " YES ") == ("Erased: 1 message, 1 episode, 1 vote.")
+    assert await chat.command("forget", " YES ") == ("Erased: 1 message, 1 remembered answer, 1 vote.")
     assert b"zyzzyva" not in content(chat.store)
     assert await chat.command("forget", "yes") == "I keep nothing about you here."
 

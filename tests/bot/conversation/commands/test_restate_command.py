@@ -34,9 +34,9 @@ async def test_what_forget_counts_is_what_it_does() -> None:
         await chat.correct("in the cellar", message_id=answer, by=TEA, role=Role.TEACHER)
     kept = "2 lessons that others wrote stay theirs, without the question."
     assert await chat.command("forget") == (
-        f"This erases 2 messages, 2 episodes. {kept} It cannot be undone. To go ahead: `!forget yes`"
+        f"This erases 2 messages, 2 remembered answers. {kept} It cannot be undone. To go ahead: `!forget yes`"
     )
-    assert await chat.command("forget", "yes") == f"Erased: 2 messages, 2 episodes. {kept}"
+    assert await chat.command("forget", "yes") == f"Erased: 2 messages, 2 remembered answers. {kept}"
     assert await chat.command("forget") == "I keep nothing about you here."
 
 

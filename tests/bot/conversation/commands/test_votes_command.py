@@ -133,7 +133,7 @@ async def test_forget_offers_one_dangerous_choice_and_tells_what_it_erased(chat:
     await chat.command("forget", "me")
     assert [(choice.argument, choice.is_danger) for choice in choices(chat)] == [("yes", True)]
     told = await press(chat, "Erase all of it")
-    assert told == "Erased: 1 message, 1 episode, 1 vote."
+    assert told == "Erased: 1 message, 1 remembered answer, 1 vote."
     assert b"zyzzyva" not in content(chat.store)
 
 

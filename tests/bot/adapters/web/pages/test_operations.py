@@ -57,7 +57,7 @@ def test_forgetting_asks_for_the_name_again(world: World, admin: Visitor) -> Non
     world.ask("where is the key?", "under the mat", of=scope("bo"))
     assert admin.send("people/forget", person="bo", again="ana").status_code == 422
     assert admin.send("people/forget", person="", again="").status_code == 422
-    assert "Erased: 1 message, 1 episode" in admin.done("people/forget", person="bo", again="bo")
+    assert "Erased: 1 message, 1 remembered answer" in admin.done("people/forget", person="bo", again="bo")
     assert "Nothing is held" in admin.page("people", person="bo")
     log = admin.page("log", kind="forgotten")
     assert "web:admin" in log
