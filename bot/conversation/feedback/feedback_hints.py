@@ -3,7 +3,7 @@
 import re
 
 from bot.conversation.feedback.phrases import CLAUSE_END, Phrase
-from bot.conversation.feedback.statement_words import GONE, IT_IS, STARTED, STATES
+from bot.conversation.feedback.statement_words import BARE_PLACE, GONE, IT_IS, NAMED, STARTED, STATES
 
 LONGEST = 600
 """Characters. A longer message is never read as feedback."""
@@ -42,7 +42,8 @@ NO_STATEMENT = re.compile(
 )
 """Begins a question, a request, or a message that goes on with something said before."""
 MAY_ANSWER = re.compile(
-    rf"\s*+(?!{NO_STATEMENT.pattern})(?=[^?]{{1,{LONGEST}}}\Z)(?:{STARTED.pattern}|{STATES.pattern})",
+    rf"\s*+(?!{NO_STATEMENT.pattern})(?=[^?]{{1,{LONGEST}}}\Z)(?:{STARTED.pattern}|{STATES.pattern}"
+    rf"|{BARE_PLACE.pattern}|(?-i:{NAMED.pattern})\S*+(?:\s++\S++){{0,2}}\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
-"""Matches a statement that may be the answer to a question that the bot could not answer."""
+"""Matches a statement, a place or a name that may be the answer to a question that the bot could not answer."""

@@ -67,7 +67,8 @@ def supplied(message: str, question: str) -> Reading | None:
     if words.DENIES.search(clause) or _is_no_answer(rest) or _is_no_answer(behind) or hints.NO_STATEMENT.match(behind):
         return None
     is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(rest) is not None
-    is_about_it = words.STARTED.match(rest) is not None or is_name or _is_about(clause, question)
+    is_place = words.ASKS_WHERE_OR_WHEN.search(question) is not None and words.BARE_PLACE.match(rest) is not None
+    is_about_it = words.STARTED.match(rest) is not None or is_name or is_place or _is_about(clause, question)
     is_named = words.IT_IS.match(rest) is not None or _is_about(clause, question)
     is_named = is_named and words.ASKS_WHAT_IS.match(question) is not None and not words.UNIMPORTANT.search(rest)
     is_answer = is_named or is_name or _is_evident(rest, question, "")

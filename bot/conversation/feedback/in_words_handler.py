@@ -27,6 +27,7 @@ from bot.model import UNADDRESSED, PersonCommand
 from bot.ports import Messenger
 from memory.errors import InvalidInput, NotFound
 from memory.model import Episode, Exchange, Incoming, Scope, found_nothing
+from memory.model.delivery import offers_of
 from memory.services import Answer, FinishedRun, Memory, Opinion
 from memory.services.teaching.correct import corrected_node, missing_parts, open_parts
 
@@ -170,7 +171,7 @@ class InWordsHandler:
             return None
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
         judgement = _Judgement(reading=reading, about=about, nodes=nodes, is_supplied=True)
-        if not found_nothing(nodes):
+        if not (found_nothing(nodes) or _offers_lessons(nodes)):
             return None
         return run_with_text(message, run_id, judgement.question, judgement.understood_as_doubtful)
 
@@ -187,7 +188,7 @@ class InWordsHandler:
             return None
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
         # "👍" to "I don't know that." approves nothing, and a statement after an answer is ordinary.
-        if reading.approves if found_nothing(nodes) else is_supplied:
+        if reading.approves if found_nothing(nodes) else is_supplied and not _offers_lessons(nodes):
             return None
         return _Judgement(reading=reading, about=about, nodes=nodes, is_supplied=is_supplied)
 
@@ -264,6 +265,11 @@ class InWordsHandler:
             return False
         reading = read(message.text)
         return reading is not None and reading.only_refuses
+
+
+def _offers_lessons(nodes: Sequence[Episode]) -> bool:
+    """Whether an answer only asks which of several lessons was meant, so that it may be none of them."""
+    return any(offer.option.lessons for offer in offers_of(nodes))
 
 
 def _person_in_channel(scope: Scope) -> tuple[str, str, str]:

@@ -34,6 +34,8 @@ class Phrase:
         return self._compiled.fullmatch(text)
 
 
+I_AM = r"i\x27m|i’m|im(?!\s+(?-i:[A-ZÄÖÜ]))"
+"""Also without its apostrophe, but not as the German preposition: "im Keller"."""
 _CONTENT = re.compile(r"[^\W_][\w'’:.@#-]*\w|\d")
 _WORD = re.compile(r"[^\W_]+(?:[:.-][^\W_]+)*+")
 SEPARATOR = re.compile(r"(?:[\s,;:!…–—()👎🙄🙁☹😕]|\.(?=[\s.]|$)|-(?=\s))++")

@@ -2,7 +2,7 @@
 
 import re
 
-from bot.conversation.feedback.phrases import Phrase
+from bot.conversation.feedback.phrases import I_AM, Phrase
 
 _NOT = "(?:do|does|did|is|are|was|were|ca|could|wo|would|should|has|have|had|ai)n['’]?t"
 COURTESY = Phrase(
@@ -29,7 +29,7 @@ COURTESY = Phrase(
 )
 """After a refusal: shows that it was politeness, or an answer to something else."""
 SELF = Phrase(
-    r"(?:(?:and|but|because|cause|as|since|weil|und|aber|da) )*+(?:i(?:'m|'ve|'d|'ll)?|my|me|mine|ich|mir|mich"
+    rf"(?:(?:and|but|because|cause|as|since|weil|und|aber|da) )*+(?:{I_AM}|i(?:'ve|'d|'ll)?|my|me|mine|ich|mir|mich"
     r"|mein\w*"
     r"|we (?:have(?:n't| not| no)|did(?:n't| not)?|do(?:n't| not)|can(?:'t|not)?|won't|need|want|tried|would"
     r"|were|will)"
@@ -128,7 +128,7 @@ OBLIGES = Phrase(
     r"(?:(?:you|we|people|man|du|ihr|wir) )(?:have to|need (?:to|an?|the|your)|must|should|muss\w*|müss\w*|soll\w*)"
 )
 SINCE = Phrase(r"nowadays|these days|instead|since|inzwischen|mittlerweile|stattdessen|seit")
-FIRST_PERSON = Phrase(r"i|i'm|i've|i'd|i'll|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
+FIRST_PERSON = Phrase(rf"i|{I_AM}|i've|i'd|i'll|me|my|mine|ich|mir|mich|mein\w*|please|bitte")
 UNIMPORTANT = Phrase(
     r"hurry|rush|need(?:ed)?|necessary|urgent|matter|problem|deal|issue|worry|bother|mind|important|eilig|nötig"
     r"|dringend"
@@ -155,6 +155,14 @@ ASKS_FOR_VALUE = re.compile(r"\b(?:what|which|how|welche\w*|was|wie ?viele?|wie)
 ASKS_HOW = re.compile(r"\b(?:how|wie)\b", re.IGNORECASE)
 MEANS = Phrase(r"(?:with|via|by|through|per|mit|über|durch)(?: [^\s,]+){1,4}")
 ASKS_WHO = re.compile(r"\b(?:who|whom|whose|wer|wem|wen)\b", re.IGNORECASE)
+BARE_PLACE = re.compile(
+    r"(?:(?:over|down|up|right|still|just|direkt|gleich)\s+)?+(?:(?:in|on|at|under|behind|next to|beside|above|below"
+    r"|near|inside|outside|between|opposite)\s+(?:(?:the|an?|our|room)\b|\S*\d)|(?:im|beim)\s+\S"
+    r"|(?:in|an|auf|unter|hinter|neben|über|vor)\s+(?:de[mrn]|eine[mr]|unser\w*)\b|(?:at\s+)?(?:noon|midnight)\b"
+    r"|on\s+\w+days?\b|(?:up|down)stairs\b)",
+    re.IGNORECASE,
+)
+"""A place or time that may stand alone as an answer: "in the attic", but not "in winter"."""
 NAMED = re.compile(r"(?:(?:Dr|Mr|Mrs|Ms|Frau|Herr)\.?\s+)?[A-ZÄÖÜ][^\W\d_]")
 ASTERISK = re.compile(r"\*[^\s*][^*]*+$")
 """`*room 5`: the way people correct a typing error."""

@@ -94,6 +94,19 @@ def test_a_bare_no_may_decline_an_offer() -> None:
     assert read("no", HOW, "Push it. Let me know if you need anything else.") is None
 
 
+@pytest.mark.parametrize(
+    ("message", "right"),
+    [
+        ("Nein, im Keller", "im Keller"),
+        ("Nein, sie ist im Keller", "sie ist im Keller"),
+        ("Falsch, im Keller", "im Keller"),
+    ],
+)
+def test_a_german_im_is_not_about_the_speaker(message: str, right: str) -> None:
+    assert read(message, "wo ist die Leiter?", "In der Garage.") == Reading(correction=right)
+    assert read("no, im lost", WHERE, POT) is None
+
+
 @pytest.mark.parametrize("message", ["No, it's broken", "No, Ana knows that", "No, you have to see it"])
 def test_half_evidence_is_not_sure(message: str) -> None:
     reading = read(message, WHERE, POT)
@@ -110,6 +123,14 @@ LADDER = "where is the ladder?"
         (LADDER, "The ladder is in the attic.", "The ladder is in the attic"),
         ("where is the ladder", "we keep it behind the shed, thanks", "we keep it behind the shed"),
         ("who has the key?", "Ana has it", "Ana has it"),
+        ("who has the key?", "Ana", "Ana"),
+        ("who has the key?", "Ana Weber does", "Ana Weber does"),
+        (LADDER, "in the attic", "in the attic"),
+        (LADDER, "Under the blue pot.", "Under the blue pot"),
+        ("when is lunch?", "at noon", "at noon"),
+        ("when do we open?", "at 9:30", "at 9:30"),
+        ("when do we open?", "on Mondays", "on Mondays"),
+        ("wo ist die Leiter?", "im Keller", "im Keller"),
         ("what is the password?", "the password is swordfish", "the password is swordfish"),
         ("what is the password?", "it's swordfish", "it's swordfish"),
         ("when do we open?", "we open at 9", "we open at 9"),

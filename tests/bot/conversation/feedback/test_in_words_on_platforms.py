@@ -108,6 +108,23 @@ async def test_a_statement_after_what_is_not_known_is_asked_about_on_discord(tmp
         assert server.said(thread)[-1].content.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
 
 
+async def test_a_statement_after_which_lesson_is_meant_is_asked_about(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, general = server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            for place in ("office", "garage"):
+                root = await says(bot, ana, general, f"where is the spare key of the {place}?")
+                await says(bot, ana, general, f"correct: Under the {place}.", root)
+            root = await says(bot, ana, general, "where is the spare key?")
+            assert posted(bot, root) == ["I am not sure. Did you mean one of these?"]
+            await says(bot, ana, general, "on the roof", root)
+            asked = server.ephemerals(ana)[-1]
+            assert asked.text == "Was that the answer to “where is the spare key?”? Then I keep “on the roof”."
+            await says(bot, ana, general, "1", root)
+            again = await says(bot, ana, general, "where is the spare key?")
+            assert posted(bot, again) == ["on the roof"]
+
+
 async def test_who_tells_the_bot_what_it_did_not_know_for_somebody_else_is_asked_in_slack(tmp_path: Path) -> None:
     async with SlackServer() as server:
         ana, ben, general = server.person("ana"), server.person("ben"), server.channel("general")

@@ -17,6 +17,7 @@ from tests.bot.conversation.feedback.test_in_words_handler import (
     votes,
 )
 from tests.doubles.conversation import ANA, BOB, Chat
+from tests.doubles.model import call
 from tests.doubles.stores import rows
 
 
@@ -87,6 +88,14 @@ async def test_what_is_no_statement_about_it_is_answered(chat: Chat, words: str)
     await chat.ask(LADDER)
     await chat.ask(words)
     assert chat.messenger.answers[-1] == f"the answer to {words}"
+
+
+async def test_a_statement_after_a_question_of_the_bot_answers_that(chat: Chat) -> None:
+    options = [{"answer": "In the yard."}, {"answer": "In the shed."}]
+    chat.oracle.answers["where do I leave it?"] = call("ask_person", question="Which bike?", options=options)
+    await chat.ask("where do I leave it?")
+    await chat.ask("it's the one in the yard")
+    assert chat.messenger.answers[-1] == "the answer to it's the one in the yard"
 
 
 async def test_a_statement_after_an_answer_or_of_somebody_else_is_answered(chat: Chat) -> None:
