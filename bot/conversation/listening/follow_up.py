@@ -40,6 +40,8 @@ class MessageFacts:
     """The platform marks it as a reply to a message of the bot's."""
     is_for_others: bool = False
     """It mentions somebody else, or replies to somebody else's message."""
+    answers_question: bool = False
+    """It chooses an answer to what the bot asked its author in private, which the thread does not show."""
     thread: ThreadSoFar | None = None
     """What was said in the thread before; None where it was not read."""
 
@@ -48,7 +50,7 @@ def is_for_bot(facts: MessageFacts) -> bool:
     """Whether the bot handles the message: it is clearly meant for the bot, and is more than a remark."""
     if facts.is_muted or facts.mode is ListeningMode.MENTION or facts.is_for_others:
         return False
-    if gives_feedback(facts):
+    if facts.answers_question or gives_feedback(facts):
         return True
     thread = facts.thread
     has_asked = thread is not None and thread.is_last_ours and asks_something(thread.last_text)

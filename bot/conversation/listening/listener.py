@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass, replace
 
+from bot.conversation.answers.choice_words import read_choice
 from bot.conversation.answers.conversations import Conversations
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.handler import dismisses_bot
+from bot.conversation.feedback.understood import reading_in
 from bot.conversation.listening.follow_up import MessageFacts, depends_on_thread, is_for_bot
 from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
@@ -45,10 +47,22 @@ class Listener:
             is_in_thread=is_follow_up,
             replies_to_bot=bool(message.replied_to),
             is_for_others=message.is_for_others,
+            answers_question=is_follow_up and await self._answers_question(message),
         )
         if depends_on_thread(facts):
             facts = replace(facts, thread=await message.read_thread())
         return is_for_bot(facts)
+
+    async def _answers_question(self, message: Unaddressed) -> bool:
+        """Whether a message says yes, no or a number where its author was asked if their last one was feedback."""
+        choice = read_choice(message.text)
+        if choice is None or choice.consents:
+            return False
+        latest = await self._executor(self._memory.exchanges.messages_of, message.scope, 1)
+        reading = reading_in(latest[0].understood) if latest else None
+        if reading is None or reading.is_sure or latest[0].scope.thread != message.scope.thread:
+            return False
+        return not await self._executor(self._memory.in_words.counts, latest[0])
 
     async def on_reaction(self, event: PersonReaction) -> None:
         """Mute or unmute a thread by a mute emoji on a message of the bot's. Direct messages cannot be muted."""

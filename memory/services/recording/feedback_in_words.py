@@ -109,6 +109,11 @@ class FeedbackInWords:
             tx.deliveries.reword(scope.workspace, event_id, words, visibility, meant)
             return True
 
+    def counts(self, message: Incoming) -> bool:
+        """Whether a message teaches or judges something now."""
+        with self._core.store.read() as tx:
+            return _counts(tx, message)
+
     def take_back(self, workspace: str, of_events: Collection[str], *, at: datetime, event_id: str) -> tuple[str, ...]:
         """Withdraw what a message taught or judged under these event ids, whoever wrote it.
 

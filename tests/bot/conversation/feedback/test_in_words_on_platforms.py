@@ -3,6 +3,8 @@
 import json
 from pathlib import Path
 
+import pytest
+
 from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.openai_server import OpenAIServer, Scripted, text
 from tests.doubles.slack import Person, SlackServer
@@ -106,6 +108,31 @@ async def test_a_statement_after_what_is_not_known_is_asked_about_on_discord(tmp
         server.says(ana, thread, f"no, {ATTIC}")
         await bot.settled()
         assert server.said(thread)[-1].content.startswith(f"Noted: for “{LADDER}” the answer is “{ATTIC}”.")
+
+
+@pytest.mark.parametrize(("words", "count"), [("yes", 2), ("Yes.", 2), ("1", 2), ("👍", 2), ("ok", 2)])
+async def test_what_is_asked_in_private_is_answered_in_the_thread(tmp_path: Path, words: str, count: int) -> None:
+    async with SlackServer() as server:
+        ana, ben, general = server.person("ana"), server.person("ben"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            root = await says(bot, ana, general, LADDER)
+            await says(bot, ana, general, ATTIC, root)
+            await says(bot, ben, general, "yes", root)
+            assert bot.votes(bot.session.workspace) == []
+            await says(bot, ana, general, words, root)
+            await says(bot, ana, general, "yes", root)  # nothing is asked any more
+            assert len(bot.votes(bot.session.workspace)) == count
+            assert len(server.ephemerals(ana)) == 2
+
+
+async def test_a_no_in_the_thread_answers_the_statement(tmp_path: Path) -> None:
+    async with SlackServer() as server:
+        ana, general = server.person("ana"), server.channel("general")
+        async with slack_bot(server, tmp_path) as bot:
+            root = await says(bot, ana, general, LADDER)
+            for words in (ATTIC, "no"):
+                await says(bot, ana, general, words, root)
+            assert (len(posted(bot, root)), bot.votes(bot.session.workspace)) == (2, [])
 
 
 async def test_a_statement_after_which_lesson_is_meant_is_asked_about(tmp_path: Path) -> None:
