@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         Exemplar as Exemplar,
         Grade as Grade,
         GradeSource as GradeSource,
-        Lesson as Lesson,
+        LessonKind as LessonKind,
         MemoryEntry as MemoryEntry,
         Outcome as Outcome,
         Reaction as Reaction,

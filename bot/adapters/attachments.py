@@ -31,7 +31,7 @@ F = TypeVar("F")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Attached:
+class AttachedFiles:
     """The files of a message, with a text that says why in place of each that could not be read."""
 
     files: tuple[TextFile, ...] = ()
@@ -40,11 +40,11 @@ class Attached:
 
 async def read_each(
     attached: Sequence[F], read: Callable[[F], Awaitable[TextFile | ImageFile]], name_of: Callable[[F], str]
-) -> Attached:
+) -> AttachedFiles:
     """Read the first files, in order; each further one becomes a text that says it was not read."""
     each: list[TextFile | ImageFile] = [*await asyncio.gather(*map(read, attached[:MOST_FILES]))]
     each += [unreadable(name_of(file), f"only {MOST_FILES} files are read") for file in attached[MOST_FILES:]]
-    return Attached(
+    return AttachedFiles(
         files=tuple(one for one in each if isinstance(one, TextFile)),
         images=tuple(one for one in each if isinstance(one, ImageFile)),
     )

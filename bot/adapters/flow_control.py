@@ -147,7 +147,7 @@ class Limit:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Refused:
+class Refusal:
     """A refused message."""
 
     rest: timedelta
@@ -173,17 +173,17 @@ class RateLimiter:
         self._resting: TTLCache[Hashable, datetime, datetime] = TTLCache(_MOST_WATCHED, longest, clock)
         self._longest = longest
 
-    def refused(self, key: Hashable) -> Refused | None:
+    def refused(self, key: Hashable) -> Refusal | None:
         """Count a message; returns a refusal if it is beyond a limit, and is not counted."""
         now = self._clock()
         until = self._resting.get(key)
         if until is not None and now < until:
-            return Refused(rest=until - now, is_first=False)
+            return Refusal(rest=until - now, is_first=False)
         recent = [at for at in self._recent.get(key) or () if now - at < self._longest]
         for limit in LIMITS:
             if sum(now - at < limit.window for at in recent) >= limit.most:
                 self._resting[key] = now + limit.rest
                 log.warning("%s is above the rate limit and is not answered for %s", key, limit.rest)
-                return Refused(rest=limit.rest, is_first=True)
+                return Refusal(rest=limit.rest, is_first=True)
         self._recent[key] = [*recent, now]
         return None

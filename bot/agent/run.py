@@ -18,7 +18,7 @@ from bot.model import ImageFile, ToolCall
 from bot.ports import LanguageModel
 from memory.errors import MemoryFault
 from memory.library.working_memory import WorkingMemory
-from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage
+from memory.model import AllowedAction, Episode, Option, Recollection, Role, Scope, Termination, Usage
 from memory.model.evidence import ActionText, Evidence
 from memory.model.spending import Allowance, Spender
 from memory.ports import Clock, NewId
@@ -144,7 +144,9 @@ class Recall(Protocol):
 class Journal(Protocol):
     """Stores the progress of a run, in case the process ends."""
 
-    async def __call__(self, nodes: Sequence[Episode], allowed: Sequence[Allowed], doing: ToolCall | None) -> None:
+    async def __call__(
+        self, nodes: Sequence[Episode], allowed: Sequence[AllowedAction], doing: ToolCall | None
+    ) -> None:
         """Store all nodes, running ones as aborted. `doing` is a call with effects that is about to start.
 
         Raises `MemoryFault`.
@@ -234,7 +236,7 @@ class Run:
     """The person's role when they chose; it is used for the chosen action only."""
     words_of: set[str] = field(default_factory=set[str])
     """Ids of people whose words the tools' results repeat."""
-    allowed: list[Allowed] = field(default_factory=list[Allowed])
+    allowed: list[AllowedAction] = field(default_factory=list[AllowedAction])
     """The tools with effects that ran, and who allowed them."""
     memory: WorkingMemory = field(default_factory=WorkingMemory)
     has_decided: bool = False

@@ -12,7 +12,7 @@ from bot.agent.run import Agent, Budget, Journal, Recall, Run, capped_reason
 from bot.agent.tools.registry import ToolRegistry
 from bot.agent.understanding import rewritten_question
 from bot.model import ImageFile
-from memory.model import Allowed, Episode, Option, Recollection, Role, Scope, Termination, Usage, found_nothing
+from memory.model import AllowedAction, Episode, Option, Recollection, Role, Scope, Termination, Usage, found_nothing
 from memory.model.spending import Allowance
 
 
@@ -37,7 +37,7 @@ class RunResult:
     """The rewritten question, if it was rewritten to stand alone."""
     words_of: frozenset[str] = frozenset()
     """Ids of people whose words the tools' results repeat."""
-    allowed: tuple[Allowed, ...] = ()
+    allowed: tuple[AllowedAction, ...] = ()
     """The tools with effects that ran, and who allowed them."""
 
     @property

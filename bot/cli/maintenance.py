@@ -15,7 +15,7 @@ from memory.errors import InvalidInput
 from memory.library.export import export_person
 from memory.model.batch import Batch
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import BatchPurge, Erased, Memory, Purge
+from memory.services import BatchPurge, ErasedCounts, Memory, Purge
 
 
 @click.command()
@@ -86,7 +86,7 @@ def forget(memory: Memory, workspace: str, person: str, yes: bool) -> Result:
     who = shown_line(f"{person} in {name}", 120)
     data = memory.privacy.personal_data(name, person)
     if data.is_empty:
-        nothing = Erased(episodes=0, derived=0, messages=0, reactions=0)
+        nothing = ErasedCounts(episodes=0, derived=0, messages=0, reactions=0)
         return Result(nothing, f"Nothing is stored about {who}.{_other_workspaces(memory, name)}")
     counts = stored_counts(data)
     kept = f" {kept_lessons(len(data.kept))}" if data.kept else ""

@@ -13,7 +13,7 @@ from memory.rules.intervals import Interval
 from memory.rules.retrieval.prompt import percent, shown_line
 from memory.services import Memory
 from memory.services.recording.spending import SpendingReport, Spent
-from memory.services.settings.control_arm import LEAST, ArmComparison, Compared
+from memory.services.settings.control_arm import LEAST, ArmComparison, ComparedMeasure
 
 _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
 """The fields of a recollection that `--json` prints: all but the embedding."""
@@ -161,12 +161,12 @@ def arm_lines(arms: ArmComparison | None) -> list[str]:
     ]
 
 
-def _line(what: str, measure: Compared, number: _Number, unit: str, more: str) -> str:
+def _line(what: str, measure: ComparedMeasure, number: _Number, unit: str, more: str) -> str:
     both = f"with {_shown(measure.with_lessons, number)}, without {_shown(measure.without, number)}"
     return f"  {what:<20} {both}: {_judged(measure, number, unit, more)}"
 
 
-def _judged(measure: Compared, number: _Number, unit: str, more: str) -> str:
+def _judged(measure: ComparedMeasure, number: _Number, unit: str, more: str) -> str:
     difference = measure.difference
     if difference is None or not measure.is_enough:
         return f"too little to tell ({measure.least} in the smaller arm; {LEAST} are needed)"

@@ -13,7 +13,7 @@ from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Role
 from memory.model.batch import Batch, BatchLesson
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Decided, Memory, Reviewer
+from memory.services import BatchDecision, Memory, Reviewer
 from memory.services.batches.review import ShowsReview
 
 _AUDIENCES = click.Choice([Audience.CHANNEL.value, Audience.WORKSPACE.value])
@@ -156,7 +156,7 @@ def _named(memory: Memory, batch: Batch, endings: Sequence[str]) -> set[str] | N
     return named
 
 
-def _decided(done: str, decided: Decided, batch: Batch) -> str:
+def _decided(done: str, decided: BatchDecision, batch: Batch) -> str:
     text = f"{count(decided.done, 'lesson')} {done}."
     if decided.left_held_back:
         known = batch.id[-_SHORT:]

@@ -62,7 +62,7 @@ def in_memory() -> Memory:
     )
 
 
-class Prepared(NamedTuple):
+class PreparedEpisode(NamedTuple):
     """A new episode that is to be stored."""
 
     given: Episode
@@ -134,7 +134,7 @@ class EpisodicMemory:
             self._require_own(parent, "parent", episode.parent_id)
         return parent
 
-    def prepared(self, episode: Episode) -> Prepared:
+    def prepared(self, episode: Episode) -> PreparedEpisode:
         """Do the slow part of storing a new episode, before the writing transaction."""
         core = self.memory.core
         is_expand = episode.status is EpisodeStatus.EXPAND
@@ -153,9 +153,9 @@ class EpisodicMemory:
             created_at=self.memory.clock(),
         )
         made = core.redactor.episode(unjudged(made))
-        return Prepared(given=episode, made=made, vector=core.embedded(episode.goal))
+        return PreparedEpisode(given=episode, made=made, vector=core.embedded(episode.goal))
 
-    def keep(self, tx: Transaction, new: Prepared) -> Episode:
+    def keep(self, tx: Transaction, new: PreparedEpisode) -> Episode:
         """Store a prepared episode within a transaction, unless it was stored meanwhile."""
         given, made = new.given, new.made
         known = self._known_in(tx, made.id)

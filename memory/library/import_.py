@@ -39,7 +39,7 @@ _ENTRY_CONTENT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unreadable:
+class UnreadableRecord:
     """A record of an export that is no valid memory."""
 
     position: int
@@ -56,7 +56,7 @@ def load_export(text: str) -> list[Episode | MemoryEntry]:
     return memories
 
 
-def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable]]:
+def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[UnreadableRecord]]:
     """The memories of a `json` export, and its invalid records. Raises `InvalidInput` for another format.
 
     The records may also stand one a line, as the pages and the HTTP interface export them. Entries may use the seed's
@@ -71,13 +71,13 @@ def read_export(text: str) -> tuple[list[Episode | MemoryEntry], list[Unreadable
     if not isinstance(records, list):
         raise InvalidInput("an export is a JSON list of memories; make one in the format json")
     memories: list[Episode | MemoryEntry] = []
-    unreadable: list[Unreadable] = []
+    unreadable: list[UnreadableRecord] = []
     for position, record in enumerate(records, start=1):
         try:
             require_json(record, "it")
             memories.append(require_storable(_memory(record)))
         except (InvalidInput, ValueError, TypeError, OverflowError) as exc:
-            unreadable.append(Unreadable(position=position, reason=str(exc)))
+            unreadable.append(UnreadableRecord(position=position, reason=str(exc)))
     return memories, unreadable
 
 

@@ -17,7 +17,7 @@ from memory.model.delivery import (
     Offer as Offer,
     Option as Option,
     Outgoing as Outgoing,
-    Posted as Posted,
+    PostedPart as PostedPart,
     Progress as Progress,
     Tap as Tap,
     Turn as Turn,
@@ -57,7 +57,7 @@ from memory.model.episode import (
 )
 from memory.model.events import Event as Event, EventKind as EventKind
 from memory.model.permission import (
-    Allowed as Allowed,
+    AllowedAction as AllowedAction,
     ApprovalPolicy as ApprovalPolicy,
     Grant as Grant,
     Permission as Permission,
@@ -65,7 +65,7 @@ from memory.model.permission import (
 )
 from memory.model.recall import (
     Exemplar as Exemplar,
-    Lesson as Lesson,
+    LessonKind as LessonKind,
     Link as Link,
     LinkKind as LinkKind,
     Recollection as Recollection,

@@ -264,7 +264,7 @@ class Outgoing:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Posted:
+class PostedPart:
     """The result of noting that a part of an answer was sent."""
 
     channel: str

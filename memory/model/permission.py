@@ -45,7 +45,7 @@ class Permission:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Allowed:
+class AllowedAction:
     """An action of a run that was allowed, for the log."""
 
     node_id: str

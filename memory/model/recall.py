@@ -20,7 +20,7 @@ else:
 """One text's embedding: shape (dimension,), unit length."""
 
 
-class Lesson(StrEnum):
+class LessonKind(StrEnum):
     """The kind of lesson that an exemplar is."""
 
     REPEAT = "REPEAT"
@@ -59,11 +59,11 @@ class Exemplar:
     """Whether it follows people of the channel who did not decide, because the evidence for it is sure."""
 
     @property
-    def lesson(self) -> Lesson:
+    def lesson(self) -> LessonKind:
         """REPEAT for what people approved, AVOID for what they rejected, DISPUTED where they disagree."""
         if self.is_disputed:
-            return Lesson.DISPUTED
-        return Lesson.REPEAT if self.verdict is Verdict.SUCCESS else Lesson.AVOID
+            return LessonKind.DISPUTED
+        return LessonKind.REPEAT if self.verdict is Verdict.SUCCESS else LessonKind.AVOID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class RetrievalItem:
     rank: int
     """From 1, best first."""
     episode_id: str
-    lesson: Lesson
+    lesson: LessonKind
     context_score: float
     intent_score: float
     relevance: float

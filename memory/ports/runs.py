@@ -12,7 +12,7 @@ from memory.model import (
     Exchange,
     Incoming,
     Outgoing,
-    Posted,
+    PostedPart,
     Progress,
     Retrieval,
     RetrievalItem,
@@ -171,7 +171,7 @@ class DeliveryTable(Protocol):
     def put_outgoing(self, *parts: Outgoing) -> None:
         """Insert or replace parts of an answer."""
 
-    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> PostedPart | None:
         """Store that a part was sent, as this message. None for an unknown part, or if it was sent before."""
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:

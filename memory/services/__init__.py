@@ -14,12 +14,12 @@ from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.services.batches import (
+    BatchDecision as BatchDecision,
     Batches,
     BatchPurge as BatchPurge,
     BatchReview,
     BatchUndo,
     BatchView as BatchView,
-    Decided as Decided,
     EntryOutcome as EntryOutcome,
     EntryStatus as EntryStatus,
     Reviewer as Reviewer,
@@ -30,19 +30,19 @@ from memory.services.conversation.notices import DecisionNotice as DecisionNotic
 from memory.services.conversation.reminders import Reminders
 from memory.services.core import MESSAGE_CHARACTERS, Core
 from memory.services.embedders import CheckedEmbedder, EmbedderNamed, OtherEmbedders
-from memory.services.privacy.forget import Erased as Erased, PersonalData as PersonalData, Privacy
+from memory.services.privacy.forget import ErasedCounts as ErasedCounts, PersonalData as PersonalData, Privacy
 from memory.services.privacy.purge import Purge as Purge, Purging
 from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.evidence import Weighing
 from memory.services.recall.recall import Recalling
 from memory.services.recording.approvals import Approvals
-from memory.services.recording.asking import Asking, Chosen as Chosen
+from memory.services.recording.asking import Asking, ChoiceResult as ChoiceResult
 from memory.services.recording.changes import MessageChanges
 from memory.services.recording.feedback_in_words import FeedbackInWords, Opinion as Opinion
 from memory.services.recording.finished_run import FinishedRun as FinishedRun
 from memory.services.recording.journal import Journals
 from memory.services.recording.preferences import Preference as Preference, Preferences
-from memory.services.recording.record import Answer as Answer, Recording as Recording, Unsent as Unsent
+from memory.services.recording.record import Answer as Answer, Recording as Recording, UnsentAnswer as UnsentAnswer
 from memory.services.recording.recover import Recovering
 from memory.services.recording.said_before import SaidBefore as SaidBefore
 from memory.services.recording.spending import Spending

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic_ai import messages as vendor
 
 from bot.adapters.llm.dialogue import from_response
-from bot.adapters.llm.offline.arguments import Filled, fill
+from bot.adapters.llm.offline.arguments import FilledArguments, fill
 from bot.adapters.llm.offline.arithmetic import find_expression, without_expression
 from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
@@ -45,7 +45,7 @@ from bot.conversation.reply import item_reference, page_number
 from bot.errors import ModelError, ToolRetry
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn
 from memory.library.working_memory import Observation
-from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
+from memory.model import Audience, Episode, LessonKind, Scope, Step, StepKind, Vector
 from memory.model.evidence import Evidence
 from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import indented, one_line
@@ -111,11 +111,11 @@ def _rank(text: str) -> object:
 
 
 def _lesson(text: str) -> PromptLesson:
-    return PromptLesson(kind=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
+    return PromptLesson(kind=LessonKind.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
 
 
 def _example(text: str) -> PromptLesson:
-    return PromptLesson(kind=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
+    return PromptLesson(kind=LessonKind.REPEAT, action="expand", goal="where is it?", steps=text)
 
 
 def _episode(text: str) -> Episode:
@@ -184,7 +184,7 @@ TARGETS: tuple[Target, ...] = (
     Target("opposed to a lesson", lambda text: are_opposed(text, "When does the Berlin office open?")),
     Target("opposed to itself", lambda text: are_opposed(text, f"{text} Paris")),
     Target("without greeting", lambda text: without_greeting(f"hi {text}")),
-    Target("fitness", lambda text: fitness(_SIMILARITY, CLOCK.spec, text, Filled(spans={"place": "a"}))),
+    Target("fitness", lambda text: fitness(_SIMILARITY, CLOCK.spec, text, FilledArguments(spans={"place": "a"}))),
     Target("sentences about a tool", lambda text: sentences(replace(CLOCK.spec, description=text))),
     Target("tools and answers", _rank),
     Target("decision", _decide),
@@ -219,7 +219,9 @@ TARGETS: tuple[Target, ...] = (
         "document with long headings", lambda text: chunk_document(f"# {text[:-99]}\n# a\n{text}", is_markdown=True)
     ),
     # what people are told, and what they point at
-    Target("lesson that is listed", lambda text: belief_line(_episode(text), Lesson.AVOID, Audience.PERSONAL, _READER)),
+    Target(
+        "lesson that is listed", lambda text: belief_line(_episode(text), LessonKind.AVOID, Audience.PERSONAL, _READER)
+    ),
     Target("lesson that waits", lambda text: review_line(_episode(text), _READER)),
     Target("item_reference", item_reference),
     Target("page", page_number),

@@ -30,7 +30,7 @@ from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
 from memory.library import import_
-from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
+from memory.model import Audience, Episode, Exemplar, LessonKind, Verdict
 from memory.model.entry import ActionCall
 from memory.model.teaching import emoji_spellings
 from memory.rules import consolidation, quarantine
@@ -52,7 +52,7 @@ def _episode(*, goal: str, output: str = "", correction: str = "", action: str =
 
 
 def _detect(
-    lesson: Lesson = Lesson.REPEAT,
+    lesson: LessonKind = LessonKind.REPEAT,
     *,
     output: str = _LESSON,
     correction: str = "",
@@ -62,7 +62,7 @@ def _detect(
     episode = _episode(goal="where is the guest network?", output=output, correction=correction, action="answer")
     exemplar = Exemplar(
         episode=episode,
-        verdict=Verdict.SUCCESS if lesson is Lesson.REPEAT else Verdict.FAILURE,
+        verdict=Verdict.SUCCESS if lesson is LessonKind.REPEAT else Verdict.FAILURE,
         audience=Audience.PERSONAL,
         context_score=1.0,
         intent_score=0.9,
@@ -153,7 +153,11 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "detector, question": lambda text: _detect(question=text, answer=_LESSON),
     "detector, lesson and answer": lambda text: _detect(output=text, answer=f"not {text[: len(text) // 2]} 7 {text}"),
     "detector, mistake and correction": lambda text: _detect(
-        Lesson.AVOID, output=text, correction=text[len(text) // 2 :], question="where is it?", answer=f"{text} 12 rooms"
+        LessonKind.AVOID,
+        output=text,
+        correction=text[len(text) // 2 :],
+        question="where is it?",
+        answer=f"{text} 12 rooms",
     ),
     "keyword detector, answer": lambda text: KeywordDetector().match(_LESSON, text),
     "keyword detector, lesson": lambda text: KeywordDetector().match(text, _LESSON),
@@ -164,7 +168,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "prompt.indented": prompt.indented,
     "prompt.shown_line": lambda text: prompt.shown_line(text, 80),
     "prompt.lesson_lines": lambda text: prompt.lesson_lines(
-        1, Lesson.AVOID, place=text, score=0.5, action=text, target=text, reason=text, correction=text
+        1, LessonKind.AVOID, place=text, score=0.5, action=text, target=text, reason=text, correction=text
     ),
     "AnswerWords.says_the_same_as": lambda text: AnswerWords.of(text).says_the_same_as(AnswerWords.of(text[::-1])),
     "named_action": lambda text: named_action(text, ["clock", text[:100]]),

@@ -13,7 +13,7 @@ from discord.http import Route
 
 from bot.adapters.discord.menu import same_commands
 from bot.adapters.discord.rest import FAULTS, translated_errors
-from bot.adapters.discord.views import ChosenButton, Press
+from bot.adapters.discord.views import ChosenButton, FixedButton
 from bot.adapters.flow_control import KeyedLock
 from bot.config import DiscordSettings
 
@@ -124,7 +124,7 @@ class Client(discord.AutoShardedClient):
 
     async def setup_hook(self) -> None:
         """Prepare the gateway after the login: buttons of earlier processes, commands, the gateway's address."""
-        self.add_dynamic_items(Press, ChosenButton)
+        self.add_dynamic_items(FixedButton, ChosenButton)
         if self._api_url or self._held_shards is not None:
             # After an invalid session the library goes to its own address, not to the one that the API named.
             _, gateway, limits = await self.http.get_bot_gateway()

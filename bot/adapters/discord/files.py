@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import discord
 
-from bot.adapters.attachments import Attached, read_each, read_one
+from bot.adapters.attachments import AttachedFiles, read_each, read_one
 from bot.adapters.discord.rest import Rest
 from bot.model import Attachment, ImageFile, TextFile
 
@@ -32,7 +32,7 @@ def _compressed(attachment: Attachment) -> bytes:
     return packed.getvalue()
 
 
-async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> Attached:
+async def read_files(attached: Sequence[discord.Attachment], rest: Rest) -> AttachedFiles:
     """The attachments, with a text that says why in place of each that could not be read."""
 
     async def read(file: discord.Attachment) -> TextFile | ImageFile:

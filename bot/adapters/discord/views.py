@@ -44,7 +44,7 @@ _FORM = re.compile(rf"goodbot:(?P<form>{CORRECTION}|{TEACHING}|{ANSWER})(?::(?P<
 _ASKS = re.compile(rf"goodbot:{TELL}:(?P<answer>[\d-]+)")
 
 
-class Press(
+class FixedButton(
     ui.DynamicItem[ui.Button[Any]],
     template=rf"goodbot:(?P<act>{UP}|{DOWN}|{FIX}|{UNDO}|{TELL}|{STOP})(?::(?P<answer>[\d-]+))?",
 ):
@@ -58,7 +58,9 @@ class Press(
         self.answer = answer
 
     @classmethod
-    async def from_custom_id(cls, interaction: UserInteraction, item: ui.Item[Any], match: re.Match[str], /) -> "Press":
+    async def from_custom_id(
+        cls, interaction: UserInteraction, item: ui.Item[Any], match: re.Match[str], /
+    ) -> "FixedButton":
         """The button a person pressed, also one that an earlier process sent."""
         return cls(match["act"], match["answer"] or "")
 
@@ -84,7 +86,7 @@ def row(*acts: str, answer: str = "") -> ui.View:
     """Buttons in a row."""
     view = ui.View(timeout=None)
     for act in acts:
-        view.add_item(Press(act, answer))
+        view.add_item(FixedButton(act, answer))
     return view
 
 

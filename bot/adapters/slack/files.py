@@ -5,7 +5,7 @@ from urllib.parse import urlsplit
 
 import aiohttp
 
-from bot.adapters.attachments import Attached, read_each, read_one, unreadable
+from bot.adapters.attachments import AttachedFiles, read_each, read_one, unreadable
 from bot.adapters.slack.events import Json
 from bot.adapters.slack.web import Web
 from bot.errors import MessengerError, MessengerUnavailable
@@ -25,7 +25,7 @@ class Files:
         self._web = web
         self._api_host = urlsplit(api_url).netloc
 
-    async def read(self, attached: tuple[Json, ...]) -> Attached:
+    async def read(self, attached: tuple[Json, ...]) -> AttachedFiles:
         """The attachments, with a text that says why in place of each that could not be read."""
         return await read_each(attached, self._read, _name)
 

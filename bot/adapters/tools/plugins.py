@@ -17,7 +17,7 @@ from typing import Any, get_type_hints
 from pydantic import ValidationError
 from pydantic_core import to_json
 
-from bot.agent.tools.plugin import ENTRY_POINTS, MARK, Marked
+from bot.agent.tools.plugin import ENTRY_POINTS, MARK, ToolMark
 from bot.agent.tools.registry import Tool, ToolContext, is_name
 from bot.errors import ToolError, ToolFailed, ToolRetry
 
@@ -57,7 +57,7 @@ def tool_from(function: Function) -> Tool:
     """A tool made of a function. Raises `ValueError` for no docstring or a bad name, and what reading it raises."""
     from pydantic_ai import Tool as FunctionSchema  # takes 0.6 s, which a bot without plugins does not need
 
-    marked: Marked = getattr(function, MARK, Marked())
+    marked: ToolMark = getattr(function, MARK, ToolMark())
     plain, context_name = _without_context(function)
     read = FunctionSchema(plain, takes_ctx=False)
     name = marked.name or read.name

@@ -9,13 +9,13 @@ from bot.agent.tools.registry import ToolContext as ToolContext
 F = TypeVar("F", bound=Callable[..., Any])
 
 MARK = "goodbot_tool"
-"""The attribute of a function that holds its `Marked`."""
+"""The attribute of a function that holds its `ToolMark`."""
 ENTRY_POINTS = "goodbot.tools"
 """The entry point group of plugins' functions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Marked:
+class ToolMark:
     """What the decorator adds to a function's annotations and docstring."""
 
     effects: bool = False
@@ -27,10 +27,10 @@ class Marked:
 
 
 def tool(*, effects: bool = False, name: str = "", notes: bool = False) -> Callable[[F], F]:
-    """Mark a function as a tool; the arguments are the fields of `Marked`."""
+    """Mark a function as a tool; the arguments are the fields of `ToolMark`."""
 
     def mark(function: F) -> F:
-        setattr(function, MARK, Marked(effects=effects, name=name, notes=notes))
+        setattr(function, MARK, ToolMark(effects=effects, name=name, notes=notes))
         return function
 
     return mark

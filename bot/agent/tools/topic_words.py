@@ -10,7 +10,7 @@ from memory.model import Audience
 from memory.rules.retrieval.prompt import one_line
 from memory.rules.use_detection.words import terms
 from memory.services.topics import FieldBundle, Value
-from memory.services.topics.facts import Changed, ChangeOutcome
+from memory.services.topics.facts import ChangeOutcome, ChangeResult
 from memory.services.topics.listing import KnownTopic
 
 _VALUE_CHARACTERS = 500
@@ -153,7 +153,7 @@ def summary_line(topic: KnownTopic) -> str:
     return f"{one_line(topic.title, 80)}: {known} - {for_whom}"
 
 
-def change_result(changed: Changed, value: str) -> str:
+def change_result(changed: ChangeResult, value: str) -> str:
     """The outcome of a change to a topic, as a sentence."""
     thing, name = _short(changed.topic.title or changed.topic.public_id), _short(changed.property)
     where = {Audience.PERSONAL: "for you alone", Audience.CHANNEL: "for this channel"}.get(

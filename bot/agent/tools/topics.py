@@ -7,7 +7,7 @@ from bot.agent.tools.topic_words import TopicQuestion, change_result, sentences_
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import Conflict, InvalidInput, MemoryFault
 from memory.model import Role, Scope
-from memory.services.topics.facts import Changed
+from memory.services.topics.facts import ChangeResult
 from memory.services.topics.listing import KnownTopic
 
 _LIKE = 0.45
@@ -17,7 +17,7 @@ About = Callable[[Scope, str], Awaitable[Sequence[KnownTopic]]]
 """The topics most like a text, best first. Raises `MemoryFault`."""
 Attend = Callable[[Scope, str], Awaitable[None]]
 """Notes that a topic, by its id, was shown. Raises `MemoryFault`."""
-ChangeFact = Callable[[Scope, str, str, str, Role], Awaitable[Changed]]
+ChangeFact = Callable[[Scope, str, str, str, Role], Awaitable[ChangeResult]]
 """Sets a property of a thing to a value, if the person may. Raises `MemoryFault`."""
 
 

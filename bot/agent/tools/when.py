@@ -51,7 +51,7 @@ _DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00"}
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class DueTime:
     """A local time, and how often it recurs."""
 
     first: datetime
@@ -59,7 +59,7 @@ class When:
     repeat: Recurrence = ONCE
 
 
-def read_when(text: str, now: datetime) -> When:
+def read_when(text: str, now: datetime) -> DueTime:
     """Read a time. `now` is aware, in the person's zone. Blocking. Raises `ToolRetry` with examples."""
     here, now = now, now.replace(tzinfo=None)
     words = " ".join(text.casefold().split()).strip(" .,!?")
@@ -74,7 +74,7 @@ def read_when(text: str, now: datetime) -> When:
         first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
     while first <= now and repeat != ONCE and first.date() >= now.date() - timedelta(days=1):
         first += timedelta(days=7 if repeat.unit is Repeat.WEEK else 1)
-    return When(first if is_span else first.replace(second=0, microsecond=0), repeat)  # a span keeps its seconds
+    return DueTime(first if is_span else first.replace(second=0, microsecond=0), repeat)  # a span keeps its seconds
 
 
 def _repeat_of(words: str) -> tuple[Recurrence, str]:

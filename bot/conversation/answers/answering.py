@@ -25,7 +25,7 @@ from bot.conversation.feedback.asker_roles import AskerRoles
 from bot.conversation.feedback.feedback_hints import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
 from bot.conversation.feedback.feedback_question import FeedbackQuestions
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
-from bot.conversation.feedback.in_words_handler import InWordsHandler, Noted, NotedPreference
+from bot.conversation.feedback.in_words_handler import InWordsHandler, NotedOpinion, NotedPreference
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.reply import short_id
 from bot.errors import ModelError
@@ -43,7 +43,7 @@ _MOST_EDITS = 5
 
 _MOST_IMAGE_BYTES = 60_000_000
 
-_Work: TypeAlias = FinishedRun | Noted | NotedPreference
+_Work: TypeAlias = FinishedRun | NotedOpinion | NotedPreference
 """The result of the work on a message, to be committed."""
 RecordInProgress = Callable[[Incoming], AbstractContextManager[None]]
 """A context for the work on a message, which notes it in case the process crashes."""
@@ -171,7 +171,7 @@ class Answering:
                 if finished is None and not edited.is_set():
                     return None
                 if finished is not None:
-                    if isinstance(finished, Noted | NotedPreference):
+                    if isinstance(finished, NotedOpinion | NotedPreference):
                         answer = await self.in_words.commit(finished)
                     else:
                         is_settled = is_last or incoming.event_id in self._resuming.with_effects

@@ -14,7 +14,7 @@ from bot.model import PersonCommand, PersonDeletion, PersonReaction
 from bot.ports import Messenger
 from memory.errors import NotFound
 from memory.model import Grant, Scope, offers_of
-from memory.services import Chosen, Memory, VoteResult
+from memory.services import ChoiceResult, Memory, VoteResult
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class ChoiceHandler:
         for run_id in chosen.changed_runs:
             await self._feedback.refresh_mark(messenger, event.scope.workspace, run_id)
 
-    async def _chosen(self, event: PersonCommand) -> Chosen | None:
+    async def _chosen(self, event: PersonCommand) -> ChoiceResult | None:
         """Store a choice. None if the question does not exist, is gone, or may not be seen by this person."""
         found = CHOICE.fullmatch(event.argument.strip())
         if found is None:
@@ -48,7 +48,7 @@ class ChoiceHandler:
         grant = Grant(found["grant"].lower()) if found["grant"] else Grant.ONCE
         return await self._executor(self._store, event, found["run"], found["which"].lower(), grant)
 
-    def _store(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> Chosen | None:
+    def _store(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> ChoiceResult | None:
         run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)
         try:
             return self._memory.asking.choose(

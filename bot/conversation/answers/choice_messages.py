@@ -7,7 +7,7 @@ from bot.conversation.reply import CHOICE, CHOOSE, NO, NONE
 from bot.model import Choice
 from memory.model import Grant, Option
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Chosen
+from memory.services import ChoiceResult
 
 NONE_OF_THESE = "None of these"
 DO_IT = "Do it"
@@ -61,7 +61,7 @@ def not_chosen(argument: str) -> str:
     return NO_SUCH_QUESTION if found is not None and found["run"] else NOTHING_TO_CHOOSE
 
 
-def reply_to_choice(chosen: Chosen, how_to_type: HowToType) -> str:
+def reply_to_choice(chosen: ChoiceResult, how_to_type: HowToType) -> str:
     """The reply to a choice that is not answered; empty if there is none."""
     if chosen.refusal:
         return NOT_DECIDED[chosen.refusal]

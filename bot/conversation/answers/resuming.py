@@ -7,7 +7,7 @@ from bot.agent.asking import call_in_full
 from bot.agent.earlier_run import EarlierRun
 from bot.conversation.executor import Executor
 from bot.model import ToolCall, ToolSpec
-from memory.model import Allowed, Episode, Exchange, Incoming, Option
+from memory.model import AllowedAction, Episode, Exchange, Incoming, Option
 from memory.services import FinishedRun, Memory
 
 
@@ -18,7 +18,7 @@ class Resumed:
     chosen: Option | None = None
     """The option that the asker chose or approved."""
     earlier: EarlierRun | None = None
-    allowed: tuple[Allowed, ...] = ()
+    allowed: tuple[AllowedAction, ...] = ()
     """Actions with effects that were done before, and who allowed them."""
     broken_off: str = ""
     """The answer instead of continuing, if an action had begun that must not be repeated."""
@@ -74,7 +74,7 @@ class Resuming:
         return Resumed(chosen=chosen, earlier=earlier, allowed=run.allowed, broken_off=broken_off)
 
     async def write(
-        self, message: Incoming, nodes: Sequence[Episode], allowed: Sequence[Allowed], doing: ToolCall | None
+        self, message: Incoming, nodes: Sequence[Episode], allowed: Sequence[AllowedAction], doing: ToolCall | None
     ) -> None:
         """Write the journal of a run under way (`bot.agent.run.Journal`, but for the message)."""
         self.written.add(message.event_id)

@@ -15,7 +15,7 @@ from memory.model import Audience, Episode
 from memory.model.batch import BatchLesson
 from memory.model.episode import authors_of
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import BatchView, Decided, Reviewer
+from memory.services import BatchDecision, BatchView, Reviewer
 
 SHOWN = 3
 """How many batches `review` names."""
@@ -207,7 +207,7 @@ def _question_text(view: BatchView, what: str) -> str:
     return f"{what.capitalize()} {count(number, 'lesson')} from {_file_name(view)}?{left}"
 
 
-def _decided_text(what: str, decision: Decided) -> str:
+def _decided_text(what: str, decision: BatchDecision) -> str:
     """The confirmation of a decision."""
     done = "approved" if what == "approve" else "rejected"
     left = f" {decision.left_held_back} are held back: look at each." if decision.left_held_back else ""

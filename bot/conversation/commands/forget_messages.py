@@ -6,7 +6,7 @@ from bot.conversation.counts import count, counts
 from bot.conversation.reply import short_id
 from memory.model import Episode
 from memory.rules.retrieval.prompt import shown_line
-from memory.services import Erased, PersonalData
+from memory.services import ErasedCounts, PersonalData
 
 _ANSWER = "remembered answer"
 """What people call an episode."""
@@ -48,7 +48,7 @@ def kept_lessons(number: int) -> str:
     return f"{which} theirs, without the question."
 
 
-def forgotten(erased: Erased) -> str:
+def forgotten(erased: ErasedCounts) -> str:
     """The confirmation of an erasure."""
     kept = f" {kept_lessons(erased.kept)}" if erased.kept else ""
     what = _erasable(erased.messages, erased.episodes, erased.reactions, erased.derived, is_asker=bool(erased.kept))

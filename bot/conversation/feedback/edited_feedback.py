@@ -15,7 +15,7 @@ from bot.conversation.notifications import notify
 from bot.model import PersonDeletion, PersonEdit
 from bot.ports import Messenger
 from memory.services import Memory
-from memory.services.teaching.correct import Corrected
+from memory.services.teaching.correct import CorrectionResult
 
 FORGOTTEN = "Forgotten: what your message asked me to remember before you edited it."
 
@@ -58,7 +58,7 @@ class EditedFeedback:
         await self._feedback.say_saved(messenger, event, outcome.lesson)
         return True
 
-    async def _correction_in(self, text: str, made: Corrected | None) -> str:
+    async def _correction_in(self, text: str, made: CorrectionResult | None) -> str:
         """What a message says to be right; `made` is the correction that it made before its edit, if any."""
         if made is None:
             reading = read(text)

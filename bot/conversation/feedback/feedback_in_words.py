@@ -13,7 +13,7 @@ from bot.conversation.feedback import (
 )
 from bot.conversation.feedback.approval_words import THUMB, approves, praises
 from bot.conversation.feedback.phrases import content_words, first_clause, words_in
-from bot.conversation.feedback.refusal_words import NOT_A_NO, Opening
+from bot.conversation.feedback.refusal_words import NOT_A_NO, RefusalOpening
 from bot.conversation.feedback.remarks import QUESTION_MARKS
 
 _ENDING = 120
@@ -25,7 +25,7 @@ _STEM = 5
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class FeedbackReading:
     """What a message says of the answer: that it is wrong, what is right instead, or that it is right."""
 
     correction: str = ""
@@ -40,7 +40,7 @@ class Reading:
         return not (self.approves or self.correction)
 
 
-APPROVED, REFUSED = Reading(approves=True), Reading()
+APPROVED, REFUSED = FeedbackReading(approves=True), FeedbackReading()
 
 
 def may_be_feedback(message: str) -> bool:
@@ -56,7 +56,7 @@ def may_be_answer(message: str) -> bool:
     return not (words.INSTRUCTION.match(text) or words.YES_OR_NO.match(text) or words.SPEAKER.search(text))
 
 
-def supplied(message: str, question: str) -> Reading | None:
+def supplied(message: str, question: str) -> FeedbackReading | None:
     """A statement that may be the answer to a question that the bot could not answer: never sure. None for others."""
     text, kinds = message.strip(), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE)
     is_question = not QUESTION_MARKS.isdisjoint(question) or any(each.match(question) for each in kinds)
@@ -72,10 +72,10 @@ def supplied(message: str, question: str) -> Reading | None:
     is_named = words.IT_IS.match(rest) is not None or _is_about(clause, question)
     is_named = is_named and words.ASKS_WHAT_IS.match(question) is not None and not words.UNIMPORTANT.search(rest)
     is_answer = is_named or is_name or _is_evident(rest, question, "")
-    return Reading(correction=rest, is_sure=False) if is_about_it and is_answer else None
+    return FeedbackReading(correction=rest, is_sure=False) if is_about_it and is_answer else None
 
 
-def read(message: str, question: str = "", answer: str = "") -> Reading | None:
+def read(message: str, question: str = "", answer: str = "") -> FeedbackReading | None:
     """The feedback in an asker's message after the answer to their question; None for an ordinary message."""
     text = message.strip()
     if not may_be_feedback(text):
@@ -95,7 +95,7 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
     if NOT_A_NO.match(text):
         return None
     if words.ASTERISK.match(text):
-        return Reading(correction=text[1:])
+        return FeedbackReading(correction=text[1:])
     return (
         _refusal(text, question, answer)
         or _replacement(text, question, answer)
@@ -103,9 +103,9 @@ def read(message: str, question: str = "", answer: str = "") -> Reading | None:
     )
 
 
-def _refusal(text: str, question: str, answer: str) -> Reading | None:
+def _refusal(text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a text that begins with words of refusal."""
-    opening = Opening(text, question, answer)
+    opening = RefusalOpening(text, question, answer)
     if not (opening.is_strong or opening.is_no or opening.is_contrary or opening.is_believed):
         return None
     behind = text[opening.end :]
@@ -128,7 +128,7 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
         return refuses or _denial(clause, rest, question, answer)
     if opening.is_strong:
         is_answer = opening.is_given or is_means or words.begins_statement(rest) or _is_evident(rest, question, answer)
-        return Reading(correction=rest) if is_answer else refuses
+        return FeedbackReading(correction=rest) if is_answer else refuses
     if words.FIRST_PERSON.search(clause) and not words.tells_what_to_do(rest):
         return None
     may_state = words.begins_statement(rest) or (opening.is_no and bool(is_apart) and len(clause.split()) > 2)
@@ -136,13 +136,17 @@ def _refusal(text: str, question: str, answer: str) -> Reading | None:
     return _otherwise(opening, rest, is_value or _is_evident(rest, question, answer), may_state)
 
 
-def _otherwise(opening: Opening, rest: str, is_answer: bool, may_state: bool) -> Reading | None:
+def _otherwise(opening: RefusalOpening, rest: str, is_answer: bool, may_state: bool) -> FeedbackReading | None:
     """The feedback in the words after a weak refusal: sure if they can be an answer, else to be asked."""
     if opening.is_believed and not (opening.is_no or opening.is_contrary or words.IT_IS.match(rest)):
         return None
     if is_answer:
-        return Reading(correction=rest)
-    return Reading(correction=rest, is_sure=False) if may_state and (opening.is_no or opening.is_contrary) else None
+        return FeedbackReading(correction=rest)
+    return (
+        FeedbackReading(correction=rest, is_sure=False)
+        if may_state and (opening.is_no or opening.is_contrary)
+        else None
+    )
 
 
 def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
@@ -155,30 +159,30 @@ def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
     return clause, rest, False
 
 
-def _denial(clause: str, rest: str, question: str, answer: str) -> Reading | None:
+def _denial(clause: str, rest: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a denial: the answer to a yes-or-no question, else a refusal if it is about the answer."""
     if words.FIRST_PERSON.search(clause) or words.UNIMPORTANT.search(clause):
         return None
     if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(content_words(rest)) > 2:
-        return Reading(correction=rest)
+        return FeedbackReading(correction=rest)
     is_about_answer = words.DEICTIC.search(clause) is not None or _share_words(clause, answer)
     return REFUSED if is_about_answer else None
 
 
-def _replacement(text: str, question: str, answer: str) -> Reading | None:
+def _replacement(text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a replacement for what the answer names, without a word of refusal."""
     if (
         (instead := replacement_words.INSTEAD_OF.search(text))
         and instead[1].casefold() in words_in(answer)
         and not _is_no_answer(text)
     ):
-        return Reading(correction=_without_end(text))
+        return FeedbackReading(correction=_without_end(text))
     at_the_end = replacement_words.AT_THE_END.fullmatch(text)
     if at_the_end and _is_bare(at_the_end["text"]) and _is_evident(at_the_end["text"], question, answer):
-        return Reading(correction=at_the_end["text"])
+        return FeedbackReading(correction=at_the_end["text"])
     clause, behind = first_clause(text)
     if behind and not _is_no_answer(behind) and _denies_answer(clause, behind, question, answer):
-        return Reading(correction=_without_end(behind))
+        return FeedbackReading(correction=_without_end(behind))
     is_about_answer = replacement_words.THIS.match(clause) is not None or _share_words(clause, answer)
     is_new = words.DEICTIC.match(clause) is not None and _is_evident(f"it is {behind}", question, answer)
     is_about_answer = is_about_answer or is_new
@@ -191,7 +195,7 @@ def _replacement(text: str, question: str, answer: str) -> Reading | None:
     )
     is_followed = replacement_words.WAS.search(clause) and replacement_words.NOW_IS.match(behind)
     if is_about_answer and (is_over or is_followed) and not words.SELF.match(behind):
-        return Reading(correction=behind)
+        return FeedbackReading(correction=behind)
     if not behind and replacement_words.NO_MORE.fullmatch(_without_end(clause)) and _share_words(clause, answer):
         return REFUSED
     return _change(clause, text, question, answer)
@@ -217,14 +221,14 @@ def _is_new_value(clause: str, behind: str, question: str, answer: str) -> bool:
     return _is_about(clause, question) and (_is_value(behind, answer) or words.IT_IS.match(behind) is not None)
 
 
-def _contradiction(text: str, question: str, answer: str) -> Reading | None:
+def _contradiction(text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a contradiction without a word of refusal."""
     if hints.MAY_CONTRADICT.match(text) is None or words.STYLE.match(text):
         return None
     return _contrast(text, question, answer) or _other_value(text, question, answer)
 
 
-def _other_value(text: str, question: str, answer: str) -> Reading | None:
+def _other_value(text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in another value of the kind that the answer gave: "it's 60 euros"."""
     rest = _without_end(text)
     value = rest[found.end() :] if (found := words.IT_IS.match(rest)) else ""
@@ -233,7 +237,7 @@ def _other_value(text: str, question: str, answer: str) -> Reading | None:
     is_other = _is_value(value, answer) or (is_name and not words_in(value) <= words_in(answer))
     if not is_short or not is_other or words.FIRST_PERSON.search(value):
         return None
-    return Reading(correction=rest, is_sure=bool(_is_evident(rest, question, answer)))
+    return FeedbackReading(correction=rest, is_sure=bool(_is_evident(rest, question, answer)))
 
 
 def _is_value(text: str, answer: str) -> bool:
@@ -252,7 +256,7 @@ def _is_about(text: str, question: str) -> bool:
     return any(word[:_STEM] in asked for word in content_words(text))
 
 
-def _contrast(text: str, question: str, answer: str) -> Reading | None:
+def _contrast(text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a contrast and an answer: "Yellow is for suppliers, visitors get blue"."""
     clause, behind = first_clause(text)
     about, rest = words_in("".join(clause.split()[:1])), _without_end(behind)
@@ -263,10 +267,10 @@ def _contrast(text: str, question: str, answer: str) -> Reading | None:
     tells_more = content_words(rest) - content_words(f"{question} {answer}")
     if not tells_more or not (is_about_question or _is_evident(rest, question, answer)):
         return None
-    return Reading(correction=rest, is_sure=is_about_question)
+    return FeedbackReading(correction=rest, is_sure=is_about_question)
 
 
-def _change(clause: str, text: str, question: str, answer: str) -> Reading | None:
+def _change(clause: str, text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a change of what was asked about: "it moved to room 3"."""
     changed = replacement_words.CHANGED.match(clause)
     is_about_it = words.DEICTIC.match(clause) is not None or bool(
@@ -276,7 +280,7 @@ def _change(clause: str, text: str, question: str, answer: str) -> Reading | Non
         return None
     became = clause[changed.end() :].strip()
     is_known = bool(became) and _is_evident(f"it is {became}", question, answer)
-    return Reading(correction=_without_end(text), is_sure=is_known) if became else None
+    return FeedbackReading(correction=_without_end(text), is_sure=is_known) if became else None
 
 
 def _is_bare(text: str) -> bool:

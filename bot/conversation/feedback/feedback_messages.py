@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.conversation.feedback.feedback_in_words import Reading
+from bot.conversation.feedback.feedback_in_words import FeedbackReading
 from bot.conversation.messages import HowToType, lesson_saved
 from memory.model import Episode
 from memory.rules.evidence.named_action import named_action
@@ -13,7 +13,7 @@ NOT_DONE = "Then nothing is erased or taken back."
 ANSWER_IT = "Answer it instead"
 
 
-def noted(reading: Reading, how_to_type: HowToType, tools: Sequence[str], judged: Episode) -> str:
+def noted(reading: FeedbackReading, how_to_type: HowToType, tools: Sequence[str], judged: Episode) -> str:
     """The confirmation. `judged` is the answer, or the lesson that corrects it, which may name one of the `tools`."""
     goal, undo = shown_line(judged.goal, 80), how_to_type("undo")
     if reading.correction:
@@ -30,7 +30,7 @@ def noted(reading: Reading, how_to_type: HowToType, tools: Sequence[str], judged
     )
 
 
-def doubt(reading: Reading, goal: str, *, is_supplied: bool = False) -> str:
+def doubt(reading: FeedbackReading, goal: str, *, is_supplied: bool = False) -> str:
     """The question whether a message was feedback, or the answer to what the bot did not know."""
     question = shown_line(goal, 80)
     if is_supplied:

@@ -7,7 +7,7 @@ from functools import partial
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
-from bot.conversation.feedback.feedback_in_words import Reading
+from bot.conversation.feedback.feedback_in_words import FeedbackReading
 from bot.conversation.feedback.judged_exchange import judged_exchange
 from bot.conversation.feedback.understood import as_understood, is_feedback, reading_in, reason_in, run_in
 from bot.conversation.messages import HowToType
@@ -29,7 +29,7 @@ _MOST = 6
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class FeedbackQuestion:
     """The question whether a message was feedback, or of what: the answers to it, in order."""
 
     parts: tuple[Episode, ...]
@@ -38,7 +38,7 @@ class Question:
     """It is a correction, so that "No" is no answer."""
 
     @classmethod
-    def about(cls, nodes: Sequence[Episode], *, corrects: bool, is_certain: bool) -> "Question":
+    def about(cls, nodes: Sequence[Episode], *, corrects: bool, is_certain: bool) -> "FeedbackQuestion":
         """The question about a message that corrects an answer, or approves or refuses it."""
         parts = open_parts(nodes) if corrects else []
         missing = missing_parts(parts)
@@ -111,13 +111,13 @@ class FeedbackQuestions:
         reading = reading_in(message.understood) if message is not None else None
         return (await self._question(message, reading)).answers if message is not None and reading is not None else []
 
-    async def _question(self, message: Incoming, reading: Reading) -> Question:
+    async def _question(self, message: Incoming, reading: FeedbackReading) -> FeedbackQuestion:
         """The question that the bot asked about a message."""
         run_id = await self.judged_run(message)
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, run_id) if run_id else []
         is_certain = message.message_id.startswith(CORRECTING)
         corrects = bool(reading.correction) and not reading.is_sure
-        return Question.about(nodes, corrects=corrects, is_certain=is_certain)
+        return FeedbackQuestion.about(nodes, corrects=corrects, is_certain=is_certain)
 
     async def choose(self, event: PersonCommand, how_to_type: HowToType) -> FeedbackDecision | None:
         """Apply the author's answer to "was this feedback?". None if the message is not theirs or was not asked."""
@@ -168,7 +168,7 @@ class FeedbackQuestions:
         about = judged_exchange(message, exchanges, self.pause)
         return about.run_id if about is not None else ""
 
-    def confirmation(self, reading: Reading, how_to_type: HowToType) -> Callable[[Episode], str]:
+    def confirmation(self, reading: FeedbackReading, how_to_type: HowToType) -> Callable[[Episode], str]:
         """Makes the confirmation of feedback, given the answer that it judges or the lesson that corrects it."""
         return partial(feedback_messages.noted, reading, how_to_type, self._actions)
 
@@ -183,7 +183,7 @@ class FeedbackQuestions:
 
         `held_by` is the process that delivers it. None if the event was handled before.
         """
-        reading, message = Reading(correction=event.text.strip(), is_sure=False), _as_message(event, held_by)
+        reading, message = FeedbackReading(correction=event.text.strip(), is_sure=False), _as_message(event, held_by)
         question = which_part(reading.correction, is_certain=True)
         understood = as_understood(reading, run_id, event.reason)
         run = run_with_text(message, self._memory.new_id(), question, understood)
@@ -233,7 +233,7 @@ def _is_usable(event: PersonCorrection) -> bool:
     return 0 < len(event.text.strip()) <= CORRECTION_CHARACTERS
 
 
-def opinion_of(reading: Reading, run_id: str, role: Role) -> Opinion:
+def opinion_of(reading: FeedbackReading, run_id: str, role: Role) -> Opinion:
     """Feedback in words as a vote, or as a correction, of the answer of that run."""
     value = 1 if reading.approves else -1
     return Opinion(run_id=run_id, value=value, role=role, correction=reading.correction)

@@ -10,7 +10,7 @@ from typing import TypeAlias
 from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
 from bot.agent.textual import only_object
-from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback, read
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading, may_be_feedback, read
 from bot.errors import ModelError
 from bot.model import ModelRequest, UserTurn
 from bot.ports import LanguageModel
@@ -18,7 +18,7 @@ from memory.rules.retrieval.prompt import neutralise
 
 log = logging.getLogger(__name__)
 
-FeedbackReader: TypeAlias = Callable[[str, str, str], Awaitable[Reading | None]]
+FeedbackReader: TypeAlias = Callable[[str, str, str], Awaitable[FeedbackReading | None]]
 """Reads a message after an answer: (message, question, answer). None for an ordinary message. Never raises."""
 
 _TIMEOUT_S = 20.0
@@ -29,7 +29,7 @@ _WORD = re.compile(r"[^\W_]+")
 SYSTEM = PROMPTS["feedback"]
 
 
-async def by_rule(message: str, question: str, answer: str) -> Reading | None:
+async def by_rule(message: str, question: str, answer: str) -> FeedbackReading | None:
     """Read by the rule."""
     return read(message, question, answer)
 
@@ -40,7 +40,7 @@ class ModelReader:
 
     model: LanguageModel
 
-    async def __call__(self, message: str, question: str, answer: str) -> Reading | None:
+    async def __call__(self, message: str, question: str, answer: str) -> FeedbackReading | None:
         """Read by the model."""
         if not may_be_feedback(message) and read(message, question, answer) is None:
             return None
@@ -63,7 +63,7 @@ def request_for(message: str, question: str, answer: str) -> ModelRequest:
     return ModelRequest(system=SYSTEM, turns=(UserTurn(text="\n".join(blocks)),))
 
 
-def feedback_in(reply: str, message: str) -> Reading | None:
+def feedback_in(reply: str, message: str) -> FeedbackReading | None:
     """The feedback in a model's reply. None for "none", an unreadable reply, or a correction not in the message."""
     parsed = only_object(reply)
     match parsed.get("kind"), parsed.get("right"):
@@ -72,7 +72,7 @@ def feedback_in(reply: str, message: str) -> Reading | None:
         case "approval", _:
             return APPROVED
         case "correction", str(right) if _is_in(right, message):
-            return Reading(correction=right.strip())
+            return FeedbackReading(correction=right.strip())
         case _:
             return None
 

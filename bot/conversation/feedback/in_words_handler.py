@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.asker_roles import AskerRoles
-from bot.conversation.feedback.feedback_in_words import Reading, read, supplied
+from bot.conversation.feedback.feedback_in_words import FeedbackReading, read, supplied
 from bot.conversation.feedback.feedback_question import FeedbackQuestions, opinion_of, run_with_text, which_part
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.judged_exchange import is_judged, judged_exchange, last_exchange
@@ -37,7 +37,7 @@ _LATEST = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Noted:
+class NotedOpinion:
     """Feedback in words, ready to be committed together with its reply."""
 
     message: Incoming
@@ -66,7 +66,7 @@ class NotedPreference:
 class _Judgement:
     """How a message judges the answer of an exchange."""
 
-    reading: Reading
+    reading: FeedbackReading
     about: Exchange
     nodes: Sequence[Episode]
     is_supplied: bool
@@ -120,7 +120,7 @@ class InWordsHandler:
 
     async def note(
         self, messenger: Messenger, message: Incoming, exchanges: Sequence[Exchange], run_id: str
-    ) -> Noted | NotedPreference | FinishedRun | None:
+    ) -> NotedOpinion | NotedPreference | FinishedRun | None:
         """Read a message as feedback: what to commit, or a finished run if it is answered otherwise.
 
         None for an ordinary message, which is to be answered.
@@ -146,7 +146,7 @@ class InWordsHandler:
         role, reading = await self.roles.of(message), judgement.reading
         if role is None or not judgement.is_sure:
             return run_with_text(message, run_id, judgement.question, judgement.understood_as_doubtful)
-        return Noted(
+        return NotedOpinion(
             message=message,
             opinion=opinion_of(reading, about.run_id, role),
             run_id=run_id,
@@ -216,7 +216,7 @@ class InWordsHandler:
         await self._executor(self._memory.recording.withdraw, message.scope.workspace, message.event_id)
         return run_with_text(message, run_id, "", "")
 
-    async def commit(self, noted: Noted | NotedPreference) -> Answer | None:
+    async def commit(self, noted: NotedOpinion | NotedPreference) -> Answer | None:
         """Commit it with its reply. None if it was withdrawn, or if memory refused it, which makes it ordinary."""
         try:
             if isinstance(noted, NotedPreference):

@@ -112,7 +112,7 @@ NOT_A_NO = Phrase(
 
 
 @dataclass(slots=True)
-class Opening:
+class RefusalOpening:
     """The opening of a message: how it refuses the answer, and where that ends."""
 
     text: str

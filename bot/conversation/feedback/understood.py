@@ -2,7 +2,7 @@
 
 import re
 
-from bot.conversation.feedback.feedback_in_words import Reading
+from bot.conversation.feedback.feedback_in_words import FeedbackReading
 from bot.conversation.feedback.preference_in_words import is_preference
 
 _UNDERSTOOD = re.compile(
@@ -12,7 +12,7 @@ _UNDERSTOOD = re.compile(
 _ARROW = " → "
 
 
-def as_understood(reading: Reading, run_id: str = "", reason: str = "") -> str:
+def as_understood(reading: FeedbackReading, run_id: str = "", reason: str = "") -> str:
     """The text stored with the message, as a record of the reading: `👎 of 0a1b → it's room 5`, or `👎?` if unsure.
 
     `run_id` is the answer that it is about, and `reason` what a form says was wrong with it:
@@ -23,13 +23,13 @@ def as_understood(reading: Reading, run_id: str = "", reason: str = "") -> str:
     return f"{sign}{'' if reading.is_sure else '?'}{about}{text}"
 
 
-def reading_in(understood: str) -> Reading | None:
+def reading_in(understood: str) -> FeedbackReading | None:
     """The reading recorded in the text stored with a message; None for an ordinary message."""
     found = _UNDERSTOOD.fullmatch(understood)
     if found is None:
         return None
     text = found["text"] or ""
-    return Reading(correction=text, approves=found["sign"] == "👍" and not text, is_sure=not found["asked"])
+    return FeedbackReading(correction=text, approves=found["sign"] == "👍" and not text, is_sure=not found["asked"])
 
 
 def reworded(understood: str, correction: str) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from memory.library.episodic import EpisodicMemory
-from memory.library.import_ import Unreadable, content_hash, read_export
+from memory.library.import_ import UnreadableRecord, content_hash, read_export
 from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, new_run
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast
@@ -40,7 +40,7 @@ class ImportReport:
     imported: int = 0
     skipped: int = 0
     """Memories that were stored already."""
-    errors: tuple[Unreadable, ...] = field(default=())
+    errors: tuple[UnreadableRecord, ...] = field(default=())
     """Invalid records; the others are imported."""
 
 
@@ -56,7 +56,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     memories = [
         clean_episode(redactor, each) if isinstance(each, Episode) else clean_entry(redactor, each) for each in records
     ]
-    unplaced: list[Unreadable] = []
+    unplaced: list[UnreadableRecord] = []
     imported = skipped = 0
     goals = [each.goal if isinstance(each, Episode) else each.internal_state for each in memories]
     vectors = embedded(memory, goals)
@@ -71,7 +71,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
                 entry = replace(some[1], session_id=session_id or some[1].session_id)
                 new = [_add_entry(tx, memory, entry, vectors)]
             else:
-                unplaced.append(Unreadable(position=some[0], reason="no session is named; give session_id"))
+                unplaced.append(UnreadableRecord(position=some[0], reason="no session is named; give session_id"))
                 continue
             imported, skipped = imported + sum(new), skipped + new.count(False)
     return ImportReport(imported=imported, skipped=skipped, errors=(*errors, *unplaced))

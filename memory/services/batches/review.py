@@ -36,7 +36,7 @@ class Reviewer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Decided:
+class BatchDecision:
     """The result of a decision about many lessons."""
 
     done: int
@@ -60,7 +60,7 @@ class BatchReview:
         only: Collection[str] | None = None,
         audience: Audience | None = None,
         progress: ShowsReview | None = None,
-    ) -> Decided:
+    ) -> BatchDecision:
         """Approve the waiting lessons, or `only` these, for their intended audience or for this `audience`.
 
         Lessons that are held back are left out; one that is approved alone is released, unless it needs a question, as
@@ -85,7 +85,7 @@ class BatchReview:
         *,
         only: Collection[str] | None = None,
         progress: ShowsReview | None = None,
-    ) -> Decided:
+    ) -> BatchDecision:
         """Archive the waiting lessons, or `only` these; each can be restored."""
 
         def decide(tx: Transaction, lesson: Episode, row: BatchLesson, now: datetime) -> None:
@@ -127,7 +127,7 @@ class BatchReview:
             self._approve(tx, require_episode(tx, workspace, lesson.id), audience or row.audience, by, now)
             return require_episode(tx, workspace, lesson.id)
 
-    def take_back(self, workspace: str, batch_id: str, by: Reviewer, since: datetime) -> Decided:
+    def take_back(self, workspace: str, batch_id: str, by: Reviewer, since: datetime) -> BatchDecision:
         """Undo this reviewer's decisions from `since` on: the lessons wait again."""
         if not by.role.may_promote:
             raise InvalidInput("only a teacher may take back a decision about what was learned from a file")
@@ -144,7 +144,7 @@ class BatchReview:
                     if own & _DECISIONS and by.may_decide(lessons[name]):
                         self._undecide(tx, lessons[name], own, by, now)
                         runs.append(lessons[name].run_id)
-        return Decided(done=len(runs), runs=tuple(runs))
+        return BatchDecision(done=len(runs), runs=tuple(runs))
 
     def _undecide(
         self, tx: Transaction, lesson: Episode, own: Collection[EventKind], by: Reviewer, now: datetime
@@ -170,7 +170,7 @@ class BatchReview:
         progress: ShowsReview | None,
         decide: _Decide,
         is_left_out: Callable[[Collection[str]], bool],
-    ) -> Decided:
+    ) -> BatchDecision:
         if not by.role.may_promote:
             raise InvalidInput("only a teacher may decide about what was learned from a file; ask one to do it")
         with self._core.store.read() as tx:
@@ -190,7 +190,7 @@ class BatchReview:
                         runs.append(lesson.run_id)
             if progress is not None:
                 progress(len(some), len(chosen))
-        return Decided(done=len(runs), left_held_back=len(meant) - len(chosen), runs=tuple(runs))
+        return BatchDecision(done=len(runs), left_held_back=len(meant) - len(chosen), runs=tuple(runs))
 
     def _approve(self, tx: Transaction, lesson: Episode, audience: Audience, by: Reviewer, now: datetime) -> None:
         if lesson.quarantine:

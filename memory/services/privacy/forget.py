@@ -67,7 +67,7 @@ class PersonalData:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Erased:
+class ErasedCounts:
     """The numbers of what was erased."""
 
     episodes: int
@@ -158,7 +158,7 @@ class Privacy:
         with self._core.store.read() as tx:
             return tx.people.listed(workspace, after=after, limit=limit)
 
-    def forget(self, workspace: str, person: str, *, actor: str = "") -> Erased:
+    def forget(self, workspace: str, person: str, *, actor: str = "") -> ErasedCounts:
         """Erase the person's data in one transaction, leaving a tombstone event without personal data.
 
         Verdicts of what others keep are computed anew without the person's acts. Lessons that others wrote stay,
@@ -185,12 +185,12 @@ class Privacy:
             overwrite_erased(self._core.store)
         return len(left)
 
-    def _erase(self, erasure: Erasure, actor: str = "") -> Erased:
+    def _erase(self, erasure: Erasure, actor: str = "") -> ErasedCounts:
         workspace, person = erasure.workspace, erasure.person
         now = self._core.clock()
         with self._core.store.write() as tx:
             if erasure not in tx.upkeep.erasures():  # another process has finished it
-                return Erased(episodes=0, derived=0, messages=0, reactions=0)
+                return ErasedCounts(episodes=0, derived=0, messages=0, reactions=0)
             held = self._personal_data(tx, workspace, person)
             touched_runs = {reaction.run_id for reaction in held.reactions if reaction.run_id}
             doomed = [*held.episodes, *held.derived]
@@ -218,7 +218,7 @@ class Privacy:
             had_estimate = self._estimate.drop(tx, workspace)
             self._refold(tx, workspace, person, touched_runs - gone, now)
             unmerge(tx, workspace, merged, now, changed=kept_ids)
-            erased = Erased(
+            erased = ErasedCounts(
                 episodes=len(held.episodes),
                 derived=len(held.derived),
                 messages=len(held.messages),

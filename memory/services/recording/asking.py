@@ -41,7 +41,7 @@ from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Chosen:
+class ChoiceResult:
     """The result of a choice."""
 
     is_asker: bool
@@ -116,7 +116,7 @@ class Asking:
         at: datetime,
         event_id: str,
         grant: Grant = Grant.ONCE,
-    ) -> Chosen:
+    ) -> ChoiceResult:
         """Store the choice of an option by its number, from 1. None, or the number after the last, is "none of these".
 
         The asker's choice is accepted as a message, and `Recording.finish` counts it as a vote on the answer. Another
@@ -140,7 +140,7 @@ class Asking:
                 return self._decide(tx, scope, offers, tap, at, event_id, grant if number <= len(offers) else None)
             if number > len(offers):
                 changed = self._refuse(tx, scope, offers, tap, at, event_id)
-                return Chosen(is_asker=is_asker, option=None, changed_runs=changed)
+                return ChoiceResult(is_asker=is_asker, option=None, changed_runs=changed)
             offer = offers[number - 1]
             if not _still_holds(tx, scope, offer):
                 raise NotFound(f"what option {number} of run {run_id} comes from is no more for {scope.person}")
@@ -149,7 +149,7 @@ class Asking:
             self._take_refusal_back(tx, scope, offer.node, at)
             withdrawn = self._without_opinions(tx, scope, offers, tap, at, {offer.node.id})
             opinion = self._opinion(tx, scope, offer, tap, at, event_id)
-            return Chosen(is_asker=False, option=offer.option, changed_runs=(opinion.run_id, *withdrawn))
+            return ChoiceResult(is_asker=False, option=offer.option, changed_runs=(opinion.run_id, *withdrawn))
 
     def take_back(self, workspace: str, event_id: str, at: datetime) -> str:
         """Withdraw the asker's choice that was accepted with this event id. Returns the run that it led to, if any."""
@@ -169,7 +169,7 @@ class Asking:
         at: datetime,
         event_id: str,
         grant: Grant | None,
-    ) -> Chosen:
+    ) -> ChoiceResult:
         """Store the decision on a tool with effects. `grant` is None if it is declined."""
         offer = offers[min(tap.number, len(offers)) - 1]
         is_asker = scope.person == offer.node.person
@@ -177,23 +177,23 @@ class Asking:
         if not refusal and not decide(self._core, tx, scope, offer, tap, grant, event_id):
             refusal = "decided"
         if refusal:
-            return Chosen(is_asker=is_asker, option=None, refusal=refusal)
+            return ChoiceResult(is_asker=is_asker, option=None, refusal=refusal)
         if grant is None:
             changed = self._refuse(tx, scope, offers, tap, at, event_id)
-            return Chosen(is_asker=is_asker, option=None, changed_runs=changed, has_declined=True)
+            return ChoiceResult(is_asker=is_asker, option=None, changed_runs=changed, has_declined=True)
         is_there = scope.channel == offer.node.channel
         asker = replace(offer.node.scope, visibility=scope.visibility) if is_there else offer.node.scope
         return self._answer(tx, asker, offers, tap, at, event_id)
 
     def _answer(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str
-    ) -> Chosen:
+    ) -> ChoiceResult:
         """Accept the asker's choice as a message, and withdraw earlier choices for the same question."""
         offer = offers[tap.number - 1]
         before = _taps(tx, scope.workspace, tap.run_id, offers, offer.node)
         last = before[-1] if before else None
         if last is not None and last.tap == tap and (last.progress is Progress.ACCEPTED or _votes(tx, scope, last)):
-            return Chosen(is_asker=True, option=offer.option)
+            return ChoiceResult(is_asker=True, option=offer.option)
         asker = askers_of(tx, offer.node)[0]
         message = Incoming(
             scope=replace(scope, thread=offer.node.thread) if scope.channel == offer.node.channel else scope,
@@ -206,10 +206,12 @@ class Asking:
         )
         accepted = tx.deliveries.accept(message)
         if accepted is None:
-            return Chosen(is_asker=True, option=offer.option)
+            return ChoiceResult(is_asker=True, option=offer.option)
         self._take_refusal_back(tx, scope, offer.node, at)
         changed = [self._withdrawn(tx, scope, each, at) for each in before]
-        return Chosen(is_asker=True, option=offer.option, message=accepted, changed_runs=tuple(filter(None, changed)))
+        return ChoiceResult(
+            is_asker=True, option=offer.option, message=accepted, changed_runs=tuple(filter(None, changed))
+        )
 
     def _refuse(
         self, tx: Transaction, scope: Scope, offers: Sequence[Offer], tap: Tap, at: datetime, event_id: str

@@ -17,7 +17,7 @@ from memory.rules.redaction import MARK
 from memory.rules.verdict import CORRECTION
 from memory.services.core import Core
 from memory.services.recording.record import Answer
-from memory.services.teaching.correct import Correcting, Prepared, usable
+from memory.services.teaching.correct import Correcting, PreparedCorrection, usable
 from memory.services.verdicts.verdicts import withdraw_votes, write_votes
 
 WORDS = "words"
@@ -137,7 +137,7 @@ class FeedbackInWords:
                     withdraw_votes(self._core, tx, now, own, at=at)
             return tuple(runs)
 
-    def _prepared(self, message: Incoming, opinion: Opinion) -> Prepared | None:
+    def _prepared(self, message: Incoming, opinion: Opinion) -> PreparedCorrection | None:
         if not opinion.correction:
             return None
         prepare = Correcting(self._core).prepared
@@ -146,7 +146,7 @@ class FeedbackInWords:
         return replace(prepared, has_secret=prepared.has_secret or MARK in opinion.correction)
 
     def _judge(
-        self, tx: Transaction, message: Incoming, opinion: Opinion, prepared: Prepared | None, at: datetime
+        self, tx: Transaction, message: Incoming, opinion: Opinion, prepared: PreparedCorrection | None, at: datetime
     ) -> Episode | None:
         scope, now = message.scope, self._core.clock()
         if not tx.log.claim(scope.workspace, message.event_id, now) and _counts(tx, message):

@@ -7,7 +7,7 @@ from functools import reduce
 
 from memory.errors import NotFound
 from memory.model import (
-    Allowed,
+    AllowedAction,
     Episode,
     Event,
     EventKind,
@@ -61,7 +61,7 @@ class FinishedRun:
     """The usage of its models, for the caps."""
     prompts: str = ""
     """Identifies the version of the prompts."""
-    allowed: tuple[Allowed, ...] = ()
+    allowed: tuple[AllowedAction, ...] = ()
     """The tools with effects that ran, with their permissions."""
 
 
@@ -81,7 +81,7 @@ def as_made(run: FinishedRun) -> tuple[list[Episode], list[Event]]:
     return nodes, events
 
 
-def _allowed_event(node: Episode, allowed: Allowed) -> Event:
+def _allowed_event(node: Episode, allowed: AllowedAction) -> Event:
     permission = allowed.permission
     detail = {"tool": allowed.tool, "grant": permission.grant.value, "basis": permission.basis}
     return event(node, EventKind.ALLOWED, permission.by, node.created_at, detail=detail)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from memory.model import Allowed, Episode, Grant, Incoming, Permission, Termination
+from memory.model import AllowedAction, Episode, Grant, Incoming, Permission, Termination
 from memory.model.episode import step_as_json, step_from_json
 from memory.services.core import Core, put_short_memory
 
@@ -23,7 +23,7 @@ class InterruptedRun:
 
     nodes: tuple[Episode, ...]
     """The nodes so far; unfinished ones are marked as aborted."""
-    allowed: tuple[Allowed, ...]
+    allowed: tuple[AllowedAction, ...]
     doing: tuple[str, Mapping[str, object]] | None
     """Tool and arguments of an action with effects that was started, and may have happened or not."""
 
@@ -38,7 +38,7 @@ class Journals:
         self,
         message: Incoming,
         nodes: Sequence[Episode],
-        allowed: Sequence[Allowed],
+        allowed: Sequence[AllowedAction],
         doing: tuple[str, Mapping[str, object]] | None,
     ) -> None:
         """Store the state of the run that answers this message. Secrets are redacted."""
@@ -107,7 +107,7 @@ def _node(message: Incoming, stored: Mapping[str, Any]) -> Episode:
     )
 
 
-def _allowed_as_json(each: Allowed) -> dict[str, str]:
+def _allowed_as_json(each: AllowedAction) -> dict[str, str]:
     permission = each.permission
     return {
         "node": each.node_id,
@@ -118,6 +118,6 @@ def _allowed_as_json(each: Allowed) -> dict[str, str]:
     }
 
 
-def _allowed(stored: Mapping[str, Any]) -> Allowed:
+def _allowed(stored: Mapping[str, Any]) -> AllowedAction:
     permission = Permission(grant=Grant(stored["grant"]), by=stored["by"], basis=stored["basis"])
-    return Allowed(node_id=stored["node"], tool=stored["tool"], permission=permission)
+    return AllowedAction(node_id=stored["node"], tool=stored["tool"], permission=permission)

@@ -14,7 +14,7 @@ from memory.model import (
     LedgerEntry,
     Option,
     Outgoing,
-    Posted,
+    PostedPart,
     Progress,
     Retrieval,
     Role,
@@ -73,7 +73,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Unsent:
+class UnsentAnswer:
     """An answered message with the parts that still have to be posted."""
 
     incoming: Incoming
@@ -315,7 +315,7 @@ class Recording:
             moved = tx.deliveries.advance_run(workspace, run_id, Progress.ANSWERED, Progress.UNDELIVERABLE)
             return moved or tx.deliveries.drop_unsent(workspace, run_id)
 
-    def _link(self, tx: Transaction, posted: Posted, entry: LedgerEntry) -> None:
+    def _link(self, tx: Transaction, posted: PostedPart, entry: LedgerEntry) -> None:
         """Log that this message has a part of the answer, and count reactions that arrived before."""
         workspace, channel, now = entry.workspace, entry.channel, entry.posted_at
         linked = Event(
@@ -335,11 +335,11 @@ class Recording:
         if counted:
             write_votes(self._core, tx, now, *(replace(each, run_id=entry.run_id) for each in counted))
 
-    def unfinished(self) -> list[Unsent]:
+    def unfinished(self) -> list[UnsentAnswer]:
         """What a restart must finish, oldest first: messages to answer, and answers with unsent parts."""
         with self._core.store.read() as tx:
             return [
-                Unsent(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
+                UnsentAnswer(incoming=each, parts=_unsent(tx.deliveries.outgoing(each.scope.workspace, each.run_id)))
                 for each in tx.deliveries.unfinished()
             ]
 

@@ -15,7 +15,7 @@ LEAST = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Compared:
+class ComparedMeasure:
     """One measure in both arms."""
 
     name: str
@@ -39,11 +39,11 @@ class ArmComparison:
 
     with_lessons: ArmCount
     without: ArmCount
-    approved: Compared
+    approved: ComparedMeasure
     """The share of the judged answers that people approved of."""
-    corrected: Compared
+    corrected: ComparedMeasure
     """The share of the answers that were corrected."""
-    cost: Compared
+    cost: ComparedMeasure
     """US dollars for each answer."""
 
 
@@ -91,16 +91,18 @@ class ControlArm:
         )
 
 
-def _shares(name: str, one: tuple[int, int], other: tuple[int, int]) -> Compared:
+def _shares(name: str, one: tuple[int, int], other: tuple[int, int]) -> ComparedMeasure:
     first, second = (share(hits, total) if total else None for hits, total in (one, other))
     between = difference_of_shares(first, second) if first and second else None
-    return Compared(name=name, with_lessons=first, without=second, difference=between, least=min(one[1], other[1]))
+    return ComparedMeasure(
+        name=name, with_lessons=first, without=second, difference=between, least=min(one[1], other[1])
+    )
 
 
-def _means(name: str, one: Moments, other: Moments) -> Compared:
+def _means(name: str, one: Moments, other: Moments) -> ComparedMeasure:
     first, second = (mean(each) if each.count > 1 else None for each in (one, other))
     between = difference_of_means(one, other) if first and second else None
-    return Compared(
+    return ComparedMeasure(
         name=name, with_lessons=first, without=second, difference=between, least=min(one.count, other.count)
     )
 

@@ -42,7 +42,7 @@ _WHEN_EMPTY = "a lesson needs a question: when should this be the answer?", "a l
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Corrected:
+class CorrectionResult:
     """A correction with the lesson it made."""
 
     failed: Episode
@@ -50,7 +50,7 @@ class Corrected:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class PreparedCorrection:
     """A correction, checked and embedded, ready to be stored."""
 
     run_id: str
@@ -119,13 +119,13 @@ class Correcting:
 
     _core: Core
 
-    def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "", node_id: str = "") -> Prepared:
+    def prepared(self, scope: Scope, run_id: str, text: str, reason: str = "", node_id: str = "") -> PreparedCorrection:
         """Do the slow part, before the writing transaction. Raises `InvalidInput` for an unusable text."""
         written = usable(text, "a correction needs a text: what would have been right?")
         words = self._core.redactor.text(written)
         why = usable_reason(self._core, reason)
         question, embedded = self._embedded(scope.workspace, run_id, node_id)
-        return Prepared(
+        return PreparedCorrection(
             run_id=run_id,
             text=words,
             has_secret=words != written,
@@ -136,8 +136,8 @@ class Correcting:
         )
 
     def within(
-        self, tx: Transaction, scope: Scope, prepared: Prepared, *, role: Role, at: datetime, event_id: str
-    ) -> Corrected:
+        self, tx: Transaction, scope: Scope, prepared: PreparedCorrection, *, role: Role, at: datetime, event_id: str
+    ) -> CorrectionResult:
         """Store a prepared correction within a transaction. Raises `NotFound` as `Teaching.correct` does."""
         now, run_id, words, why = self._core.clock(), prepared.run_id, prepared.text, prepared.why
         nodes = tx.episodes.of_run(scope.workspace, run_id)
@@ -168,18 +168,18 @@ class Correcting:
         hold_back(tx, lesson, flags, now)
         own = own_vote(lesson, role, at, event_id)
         write_votes(self._core, tx, now, own, reason="a person said what is right")
-        return Corrected(failed=failed, lesson=require_episode(tx, scope.workspace, lesson.id))
+        return CorrectionResult(failed=failed, lesson=require_episode(tx, scope.workspace, lesson.id))
 
-    def made_by(self, scope: Scope, event_id: str) -> Corrected | None:
+    def made_by(self, scope: Scope, event_id: str) -> CorrectionResult | None:
         """The person's correction by the message of that event; None if there is none, or it is not in effect."""
         with self._core.store.read() as tx:
             taught = taught_by(tx, scope.workspace, event_id)
             failed = next(iter(corrected_by(tx, taught.lesson)), None) if taught is not None else None
         if taught is None or failed is None or taught.lesson.author != scope.person:
             return None
-        return Corrected(failed=failed, lesson=taught.lesson)
+        return CorrectionResult(failed=failed, lesson=taught.lesson)
 
-    def reworded(self, scope: Scope, event_id: str, text: str) -> Prepared | None:
+    def reworded(self, scope: Scope, event_id: str, text: str) -> PreparedCorrection | None:
         """Prepare the person's correction of that event again; None if it is not in effect, or has this text."""
         made = self.made_by(scope, event_id)
         if made is None or made.lesson.output == self._core.redactor.text(text.strip()):

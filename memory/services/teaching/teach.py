@@ -13,7 +13,7 @@ from memory.rules.verdict import CORRECTION, REVIEW, changes_register
 from memory.services.conversation.notices import note_decision
 from memory.services.core import Core, require_episode
 from memory.services.settings.chat_settings import admitted
-from memory.services.teaching.correct import Corrected, Correcting, Draft, own_vote, taught_by
+from memory.services.teaching.correct import Correcting, CorrectionResult, Draft, own_vote, taught_by
 from memory.services.teaching.saving import SAVED, take_back
 from memory.services.teaching.sources import Sources
 from memory.services.verdicts.channels import store_visibility
@@ -31,7 +31,7 @@ from memory.services.verdicts.verdicts import (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Undone:
+class UndoneAct:
     """An act that was undone."""
 
     what: str
@@ -147,7 +147,7 @@ class Teaching:
 
     def correct(
         self, scope: Scope, run_id: str, text: str, *, role: Role, at: datetime, event_id: str = "", reason: str = ""
-    ) -> Corrected | None:
+    ) -> CorrectionResult | None:
         """Store a correction on the failed episode and as a linked lesson.
 
         The lesson counts for its author at once, for the channel if a teacher wrote it, and for others after review.
@@ -161,13 +161,13 @@ class Teaching:
                 return None
             return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=event_id)
 
-    def correction_by(self, scope: Scope, event_id: str) -> Corrected | None:
+    def correction_by(self, scope: Scope, event_id: str) -> CorrectionResult | None:
         """The person's correction by the message of that event; None if there is none, or it is not in effect."""
         return self._correcting.made_by(scope, event_id)
 
     def reword(
         self, scope: Scope, of_event: str, text: str, *, role: Role, at: datetime, event_id: str
-    ) -> Corrected | None:
+    ) -> CorrectionResult | None:
         """Correct the same once more, with the text that the person's message of that event has now.
 
         None if that event made no correction that is in effect, or one that says the same. Raises what `correct` does.
@@ -252,7 +252,7 @@ class Teaching:
 
     def undo(
         self, workspace: str, actor: str, *, at: datetime, event_id: str = "", of_event: str = ""
-    ) -> Undone | None:
+    ) -> UndoneAct | None:
         """Undo the person's latest teaching act that is in effect, or that of one event. None if there is none."""
         now = self._core.clock()
         with self._core.store.write() as tx:
@@ -263,9 +263,9 @@ class Teaching:
                     continue
                 if reaction.source == CORRECTION:
                     lesson, corrected = self._correcting.undo(tx, reaction, at, now)
-                    return Undone(what=CORRECTION, episode=lesson, runs=corrected)
+                    return UndoneAct(what=CORRECTION, episode=lesson, runs=corrected)
                 if reaction.source == SAVED:
-                    return Undone(what=SAVED, episode=take_back(self._core, tx, reaction, at, now), runs=())
+                    return UndoneAct(what=SAVED, episode=take_back(self._core, tx, reaction, at, now), runs=())
                 taught = withdraw_votes(self._core, tx, now, reaction, at=at)
                 if taught.root is not None:
                     withdraw_reasons(tx, [reaction], now)
@@ -273,7 +273,7 @@ class Teaching:
                     after = judged or require_episode(tx, workspace, taught.root.id)
                     if reaction.source == REVIEW:
                         after = undo_promotion(self._core, tx, after, actor, reaction.role, now)
-                    return Undone(what=reaction.source, episode=after, runs=(reaction.run_id,))
+                    return UndoneAct(what=reaction.source, episode=after, runs=(reaction.run_id,))
         return None
 
 

@@ -12,7 +12,7 @@ from memory.rules.audience import is_personal, may_meet, partitions_for, visibil
 from memory.services.topics.query import Bundle, FieldBundle, QueryRequest, Stage, Value
 
 
-class Visible:
+class VisibleTopics:
     """The topics of a workspace that one person may see in one place. No answer names a topic outside.
 
     Topics have names here: the ids that their authors chose, whether or not topics out of sight have the same.
@@ -126,7 +126,7 @@ class Visible:
         )
 
 
-class AllTopics(Visible):
+class AllTopics(VisibleTopics):
     """All topics of a workspace, or its public ones only."""
 
     def __init__(self, tx: Transaction, workspace: str, *, public_only: bool) -> None:
@@ -156,7 +156,7 @@ def _value(revision: Revision) -> Value:
 
 
 def bundles(
-    visible: Visible,
+    visible: VisibleTopics,
     chosen: Sequence[tuple[Topic, float | None]],
     request: QueryRequest,
     *,

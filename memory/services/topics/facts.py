@@ -14,7 +14,7 @@ from memory.model.validation import require_whole
 from memory.ports import Transaction
 from memory.services.core import Core
 from memory.services.topics.audit_log import change_salience
-from memory.services.topics.bundles import AllTopics, Visible
+from memory.services.topics.bundles import AllTopics, VisibleTopics
 from memory.services.topics.ingest import FieldInput, Ingest, Placement
 from memory.services.topics.listing import KnownTopic, Listing
 from memory.services.topics.query import Value
@@ -39,7 +39,7 @@ class ChangeOutcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Changed:
+class ChangeResult:
     """The result of changing one value."""
 
     outcome: ChangeOutcome
@@ -67,7 +67,7 @@ class Facts:
     def attend(self, scope: Scope, topic_id: str) -> None:
         """Raise the salience of a topic that was shown, so that it is not the first to be archived."""
         with self._core.store.write() as tx:
-            topic = Visible(tx, scope).representative(topic_id)
+            topic = VisibleTopics(tx, scope).representative(topic_id)
             if topic is not None:
                 policy = self._world.policy
                 change_salience(
@@ -113,7 +113,7 @@ class Facts:
             events = [each for event in tx.topics.event_log(workspace, topic.id) for each in visible.renamed(event)]
         return topic, events
 
-    def _one(self, tx: Transaction, workspace: str, topic_id: str, *, public_only: bool) -> tuple[Visible, Topic]:
+    def _one(self, tx: Transaction, workspace: str, topic_id: str, *, public_only: bool) -> tuple[VisibleTopics, Topic]:
         visible = AllTopics(tx, workspace, public_only=public_only)
         topic = visible.named(topic_id)
         if topic is None:
@@ -123,12 +123,12 @@ class Facts:
     def name_in(self, scope: Scope, topic_id: str) -> str:
         """The name of a topic, given by its id in the store, for a person. Raises `NotFound` if they may not see it."""
         with self._core.store.read() as tx:
-            visible = Visible(tx, scope)
+            visible = VisibleTopics(tx, scope)
             if topic_id not in visible.every:
                 raise NotFound(f"no topic {topic_id} is visible there")
             return visible.name_of(topic_id)
 
-    def change(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
+    def change(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> ChangeResult:
         """Set a property of a thing from now on, if this person may. The history keeps the former value.
 
         The thing is a topic by title or id; of several with this title, the one for the fewest people. Raises
@@ -157,9 +157,9 @@ class Facts:
                 ),
             )
             outcome = ChangeOutcome.CHANGED if ingested.revised else ChangeOutcome.KNOWN
-        return Changed(outcome=outcome, topic=target.topic, property=name, before=before, audience=target.audience)
+        return ChangeResult(outcome=outcome, topic=target.topic, property=name, before=before, audience=target.audience)
 
-    def _begin(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
+    def _begin(self, scope: Scope, thing: str, name: str, value: str, role: Role) -> ChangeResult:
         is_shared = role.may_promote and scope.visibility is not Visibility.DIRECT
         audience = Audience.CHANNEL if is_shared else Audience.PERSONAL
         made = self._world.ingest(
@@ -171,7 +171,7 @@ class Facts:
             ),
         )
         topic = self._world.topic(scope, made.topic_id)
-        return Changed(outcome=ChangeOutcome.NEW_TOPIC, topic=topic, property=name, audience=audience)
+        return ChangeResult(outcome=ChangeOutcome.NEW_TOPIC, topic=topic, property=name, audience=audience)
 
 
 def _may_change(topic: Topic, scope: Scope, role: Role) -> bool:

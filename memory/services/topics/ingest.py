@@ -140,7 +140,7 @@ class Ingest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ingested:
+class IngestResult:
     """The result of an ingest."""
 
     topic_id: str

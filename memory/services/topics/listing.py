@@ -9,7 +9,7 @@ from memory.ports import Clock, Transaction
 from memory.rules.audience import is_personal
 from memory.rules.retrieval.likeness import cosine
 from memory.rules.use_detection.words import content_words, terms
-from memory.services.topics.bundles import AllTopics, Visible
+from memory.services.topics.bundles import AllTopics, VisibleTopics
 from memory.services.topics.query import FieldBundle
 
 HISTORY = 50
@@ -48,14 +48,14 @@ class KnownTopic:
 class Listing:
     """Topics that may be listed, in one transaction."""
 
-    visible: Visible
+    visible: VisibleTopics
     tx: Transaction
     clock: Clock
 
     @classmethod
     def of_scope(cls, tx: Transaction, scope: Scope, clock: Clock) -> "Listing":
         """The topics that one person may see in one place."""
-        return cls(visible=Visible(tx, scope), tx=tx, clock=clock)
+        return cls(visible=VisibleTopics(tx, scope), tx=tx, clock=clock)
 
     @classmethod
     def of_workspace(cls, tx: Transaction, workspace: str, clock: Clock, *, public_only: bool) -> "Listing":

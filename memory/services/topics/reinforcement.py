@@ -59,7 +59,7 @@ class TopicAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asked:
+class PendingQuery:
     """One query that waits for the transaction that stores its effects."""
 
     scope: Scope

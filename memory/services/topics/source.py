@@ -11,7 +11,7 @@ from memory.model.topic import Topic, TopicEvent, WorldPolicy
 from memory.ports import Transaction
 from memory.rules.strength import salience
 from memory.services.topics.audit_log import apply_entry, salience_entry
-from memory.services.topics.bundles import Visible, bundles
+from memory.services.topics.bundles import VisibleTopics, bundles
 from memory.services.topics.query import Bundle, QueryRequest
 from memory.services.topics.reinforcement import Returned
 
@@ -57,7 +57,7 @@ class StoredTopics:
     policy: WorldPolicy
 
     def __post_init__(self) -> None:
-        self._visible = Visible(self.tx, self.scope)
+        self._visible = VisibleTopics(self.tx, self.scope)
         live = [topic.id for topic in self._visible.live]
         found = self.tx.topics.vectors(self.scope.workspace, self.model, live)
         self._vectors = {each: found[each] for each in live if len(found.get(each, ())) == self.dimension}

@@ -12,15 +12,15 @@ from memory.ports import Clock, Embedder, NewId, Store, Transaction
 from memory.rules.strength import salience
 from memory.services.embedders import CheckedEmbedder
 from memory.services.topics.audit_log import append, change_salience
-from memory.services.topics.bundles import Visible
-from memory.services.topics.ingest import Ingest, Ingested, Placement
+from memory.services.topics.bundles import VisibleTopics
+from memory.services.topics.ingest import Ingest, IngestResult, Placement
 from memory.services.topics.merge import merge_duplicates
 from memory.services.topics.query import Bundle, QueryRequest, QueryResponse, Stage
-from memory.services.topics.reinforcement import Asked, Reinforcing, Returned, TopicAnswer
+from memory.services.topics.reinforcement import PendingQuery, Reinforcing, Returned, TopicAnswer
 from memory.services.topics.shared_transaction import SharedTransaction
 from memory.services.topics.source import MakeSource, StoredTopics, TopicSource, as_vector
 from memory.services.topics.withdraw import take_back
-from memory.services.topics.writer import Writing
+from memory.services.topics.writer import IngestWriter
 
 if TYPE_CHECKING:
     from memory.model import Vector
@@ -55,7 +55,7 @@ class World:
         self.policy = policy or WorldPolicy()
         self._clean = clean or (lambda text: text)
         self._sources = tuple(sources)
-        self._raising: dict[str, SharedTransaction[Asked, QueryResponse]] = {}
+        self._raising: dict[str, SharedTransaction[PendingQuery, QueryResponse]] = {}
 
     def query(self, scope: Scope, request: QueryRequest | Mapping[str, object], *, event_id: str = "") -> QueryResponse:
         """Choose topics, bundle them, and reinforce those that are returned.
@@ -74,15 +74,15 @@ class World:
         has_room = answer.topics < self.policy.soft_limit
         if not wanted.reinforce or (not (answer.bundles or event_id) and has_room):
             return answer.response()
-        asked = Asked(scope=scope, request=wanted, vector=vector, event_id=event_id, answer=answer)
+        asked = PendingQuery(scope=scope, request=wanted, vector=vector, event_id=event_id, answer=answer)
         return self._reinforcing_in(scope.workspace)(asked)
 
-    def _reinforcing_in(self, workspace: str) -> SharedTransaction[Asked, QueryResponse]:
+    def _reinforcing_in(self, workspace: str) -> SharedTransaction[PendingQuery, QueryResponse]:
         """The shared transaction that stores the effects of a workspace's queries."""
-        shared = SharedTransaction[Asked, QueryResponse](partial(self._reinforce, workspace))
+        shared = SharedTransaction[PendingQuery, QueryResponse](partial(self._reinforce, workspace))
         return self._raising.setdefault(workspace, shared)
 
-    def _reinforce(self, workspace: str, take: Callable[[], Sequence[Asked]]) -> list[QueryResponse]:
+    def _reinforce(self, workspace: str, take: Callable[[], Sequence[PendingQuery]]) -> list[QueryResponse]:
         """Reinforce what queries returned, one query after another. Returns their responses."""
         with self._store.write() as tx:
             asked = take()
@@ -93,7 +93,7 @@ class World:
             self._forget(tx, workspace)
         return responses
 
-    def _reinforced(self, raising: Reinforcing, asked: Asked) -> QueryResponse:
+    def _reinforced(self, raising: Reinforcing, asked: PendingQuery) -> QueryResponse:
         tx, answer = raising.tx, asked.answer
         if not raising.holds(answer):
             answer = self._answer(tx, asked.scope, asked.request, asked.vector)
@@ -157,7 +157,7 @@ class World:
                 forgotten.append(topic.id)
         return forgotten
 
-    def ingest(self, scope: Scope, wanted: Ingest) -> Ingested:
+    def ingest(self, scope: Scope, wanted: Ingest) -> IngestResult:
         """Store something, merge topics that turn out to be the same, and archive some if there are too many.
 
         Raises `InvalidInput` (unknown topic or reference; a text that cannot be stored) and `Conflict` (a new topic
@@ -166,9 +166,9 @@ class World:
         require_instance(Scope, scope, "the scope of an ingest")
         vector = self._vector_of(require_instance(Ingest, wanted, "what is ingested"))
         with self._store.write() as tx:
-            visible = Visible(tx, scope)
+            visible = VisibleTopics(tx, scope)
             now = self._clock()
-            writing = Writing(tx=tx, scope=scope, visible=visible, now=now, new_id=self._new_id, clean=self._clean)
+            writing = IngestWriter(tx=tx, scope=scope, visible=visible, now=now, new_id=self._new_id, clean=self._clean)
             topic = writing.topic(wanted)
             similar: list[str] = []
             if vector is not None:
@@ -182,7 +182,7 @@ class World:
             self._forget(tx, scope.workspace)
             merged = [(visible.name_of(twin), visible.name_of(survivor)) for twin, survivor in merged]
             name = visible.name_of(topic.id)
-        return Ingested(
+        return IngestResult(
             topic_id=dict(merged).get(name, name),
             revised=tuple(name for name, kind in outcomes if kind is TopicEventKind.REVISED),
             confirmed=tuple(name for name, kind in outcomes if kind is TopicEventKind.CONFIRMED),
@@ -215,7 +215,7 @@ class World:
     def take_back(self, scope: Scope, topic_id: str, name: str, revision_id: str) -> bool:
         """Withdraw a value that this person gave; False if it is no longer the current one. Raises `NotFound`."""
         with self._store.write() as tx:
-            topic = _existing(Visible(tx, scope), topic_id)
+            topic = _existing(VisibleTopics(tx, scope), topic_id)
             return take_back(tx, topic, name, revision_id, scope.person, self._clock(), self._new_id)
 
     def archive(self, scope: Scope, topic_id: str) -> None:
@@ -228,21 +228,21 @@ class World:
 
     def _set_archived(self, scope: Scope, topic_id: str, kind: TopicEventKind) -> None:
         with self._store.write() as tx:
-            topic = _existing(Visible(tx, scope), topic_id)
+            topic = _existing(VisibleTopics(tx, scope), topic_id)
             if (topic.archived_at is None) == (kind is TopicEventKind.ARCHIVED):
                 append(tx, topic, kind, scope.person, self._clock())
 
     def trail(self, scope: Scope, topic_id: str) -> list[TopicEvent]:
         """The audit trail of a topic, oldest first. Raises `NotFound`."""
         with self._store.read() as tx:
-            visible = Visible(tx, scope)
+            visible = VisibleTopics(tx, scope)
             topic = _existing(visible, topic_id)
             return [each for event in tx.topics.event_log(scope.workspace, topic.id) for each in visible.renamed(event)]
 
     def topic(self, scope: Scope, topic_id: str) -> Topic:
         """The topic with this id, or the one that it was merged into, archived or not. Raises `NotFound`."""
         with self._store.read() as tx:
-            visible = Visible(tx, scope)
+            visible = VisibleTopics(tx, scope)
             return visible.shown(_existing(visible, topic_id))
 
 
@@ -278,7 +278,7 @@ def _listed(sources: Sequence[TopicSource], topic_ids: Sequence[str]) -> list[st
     return list(dict.fromkeys(known[each] for each in topic_ids if each in known))
 
 
-def _existing(visible: Visible, topic_id: str) -> Topic:
+def _existing(visible: VisibleTopics, topic_id: str) -> Topic:
     topic = visible.representative(topic_id)
     if topic is None:
         raise NotFound(f"there is no topic {topic_id} here")

@@ -11,17 +11,17 @@ from memory.model.topic import FieldType, Revision, Topic, TopicEventKind, Topic
 from memory.ports import NewId, Transaction
 from memory.rules.audience import partition_of
 from memory.services.topics.audit_log import append
-from memory.services.topics.bundles import Visible
+from memory.services.topics.bundles import VisibleTopics
 from memory.services.topics.ingest import NO_VALUE, FieldInput, Ingest, Placement, Related
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Writing:
+class IngestWriter:
     """One ingest in one transaction."""
 
     tx: Transaction
     scope: Scope
-    visible: Visible
+    visible: VisibleTopics
     now: datetime
     new_id: NewId
     clean: Callable[[str], str]

@@ -18,7 +18,7 @@ ShowsReembedding = Callable[[int, int], None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Reembedded:
+class ReembeddingCounts:
     """The numbers of what was embedded by the current embedder."""
 
     episodes: int
@@ -40,7 +40,7 @@ class Reembedding:
             episodes = sum(tx.episodes.count_without_vector(workspace, model) for workspace in workspaces)
             return episodes, sum(tx.topics.count_without_vector(workspace, model) for workspace in workspaces)
 
-    def run(self, *, limit: int | None = None, show: ShowsReembedding = lambda done, total: None) -> Reembedded:
+    def run(self, *, limit: int | None = None, show: ShowsReembedding = lambda done, total: None) -> ReembeddingCounts:
         """Embed up to `limit` of them. Raises `EmbeddingFailed`; what was done before stays."""
         episodes, topics = self.waiting()
         total = episodes + topics
@@ -55,7 +55,7 @@ class Reembedding:
                     show(sum(done), total)
                     if not after:
                         break
-        return Reembedded(episodes=done[0], topics=done[1], waiting=max(0, total - sum(done)))
+        return ReembeddingCounts(episodes=done[0], topics=done[1], waiting=max(0, total - sum(done)))
 
     def _episodes(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
         """Embed one batch of episodes. Returns their number and the last id read, which is empty at the end."""

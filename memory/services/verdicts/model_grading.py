@@ -17,7 +17,7 @@ from memory.model import (
     Exemplar,
     Grade,
     GradeSource,
-    Lesson,
+    LessonKind,
     Origin,
     Scope,
     Signal,
@@ -160,7 +160,7 @@ def _resting_on_people(tx: Transaction, workspace: str, roots: Sequence[Episode]
             item.episode_id
             for _, items in recalls
             for item in items
-            if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
+            if item.signal is Signal.USED and item.lesson is LessonKind.REPEAT
         }
         for run_id, recalls in tx.retrievals.of_runs(workspace, [root.run_id for root in roots]).items()
     }

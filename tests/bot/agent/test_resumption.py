@@ -10,7 +10,7 @@ from bot.agent.tools.notes import recall_tool, remember_tool
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.agent.tree import AgentTree, RunResult
 from bot.model import ModelReply, ToolCall
-from memory.model import Allowed, Episode, Grant, Option, Permission, StepKind, Termination, Usage
+from memory.model import AllowedAction, Episode, Grant, Option, Permission, StepKind, Termination, Usage
 from tests.doubles.model import (
     NOW,
     SCOPE,
@@ -139,9 +139,11 @@ class Journal:
     """Keeps every entry."""
 
     def __init__(self) -> None:
-        self.entries: list[tuple[list[Episode], list[Allowed], ToolCall | None]] = []
+        self.entries: list[tuple[list[Episode], list[AllowedAction], ToolCall | None]] = []
 
-    async def __call__(self, nodes: Sequence[Episode], allowed: Sequence[Allowed], doing: ToolCall | None) -> None:
+    async def __call__(
+        self, nodes: Sequence[Episode], allowed: Sequence[AllowedAction], doing: ToolCall | None
+    ) -> None:
         self.entries.append((list(nodes), list(allowed), doing))
 
 

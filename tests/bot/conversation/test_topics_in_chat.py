@@ -10,7 +10,7 @@ from bot.agent.tools.clock import clock_tool
 from bot.agent.tools.topics import change_tool, look_up_tool
 from memory.model import Role, Scope
 from memory.ports import EpisodeFilter
-from memory.services.topics.facts import Changed
+from memory.services.topics.facts import ChangeResult
 from memory.services.topics.listing import KnownTopic
 from tests.doubles.conversation import ANA, BOB, TEA, Chat
 from tests.doubles.memory_world import World
@@ -28,7 +28,7 @@ def chat() -> Chat:
     async def attend(scope: Scope, topic_id: str) -> None:
         await asyncio.to_thread(facts.attend, scope, topic_id)
 
-    async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> Changed:
+    async def change(scope: Scope, thing: str, name: str, value: str, role: Role) -> ChangeResult:
         return await asyncio.to_thread(facts.change, scope, thing, name, value, role=role)
 
     tools = [clock_tool(world.clock), calculator_tool(), look_up_tool(about, attend), change_tool(change)]

@@ -8,7 +8,7 @@ import pytest
 from memory.errors import NotFound
 from memory.model import (
     Channel,
-    Posted,
+    PostedPart,
     Progress,
     Visibility,
 )
@@ -147,16 +147,16 @@ class DeliveriesContract(StoreCase):
             tx.teaching.put_reaction(reaction("v", message_id="m1", run_id=""))
             tx.teaching.put_reaction(reaction(message_id="m2", run_id=""))
             tx.teaching.put_reaction(reaction(message_id="m3"))
-            assert tx.deliveries.post("w", "r1", 1, "m1", at(1)) == Posted(
+            assert tx.deliveries.post("w", "r1", 1, "m1", at(1)) == PostedPart(
                 channel="C1", root_id="e1", has_early_reactions=False
             )
             assert tx.deliveries.post("w", "r1", 1, "m9", at(2)) is None
             assert tx.deliveries.post("w", "r1", 3, "m9", at(2)) is None
             assert tx.deliveries.post("v", "r1", 1, "m9", at(2)) is None
             overtaken = tx.deliveries.post("w", "r1", 2, "m2", at(1))
-            assert overtaken == Posted(channel="C1", root_id="e1", has_early_reactions=True)
+            assert overtaken == PostedPart(channel="C1", root_id="e1", has_early_reactions=True)
             rootless = tx.deliveries.post("w", "r2", 1, "m3", at(1))
-            assert rootless == Posted(channel="C1", root_id="", has_early_reactions=False, is_of_another=True)
+            assert rootless == PostedPart(channel="C1", root_id="", has_early_reactions=False, is_of_another=True)
         with store.read() as tx:
             sent = [(part.part, part.message_id, part.sent_at) for part in tx.deliveries.outgoing("w", "r1")]
             assert sent == [(1, "m1", at(1)), (2, "m2", at(1))]

@@ -40,7 +40,7 @@ from bot.adapters.discord.incoming.private_replies import (
 from bot.adapters.discord.incoming.reactions import SOMEBODY, start_delivery
 from bot.adapters.discord.plain_text import as_command, mentions, plain, without_mention
 from bot.adapters.discord.views import asked_about
-from bot.adapters.flow_control import RateLimiter, Refused
+from bot.adapters.flow_control import RateLimiter, Refusal
 from bot.adapters.private_reply import PrivateReply, no_reply, replying_to
 from bot.model import (
     UNADDRESSED,
@@ -189,7 +189,7 @@ class Intake:
         place: ChannelInfo,
         correction: ParsedCommand | None,
         address: Address,
-        refused: Refused,
+        refused: Refusal,
     ) -> None:
         """Do not answer a rate-limited person, and tell them once. Corrections still count, without a reply."""
         person = str(message.author.id)

@@ -45,7 +45,7 @@ _CLOSING = re.compile(r"(?<![\s.!?])[\s.!?]++\Z")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Filled:
+class FilledArguments:
     """The arguments of a tool that were found in a goal."""
 
     arguments: Mapping[str, object] = field(default_factory=dict[str, object])
@@ -57,7 +57,7 @@ class Filled:
     """Whether an argument is the whole question, so that the result need not answer it."""
 
 
-_NOTHING = Filled()
+_NOTHING = FilledArguments()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,7 +68,7 @@ class _Found:
     is_search: bool = False
 
 
-def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> Filled | None:
+def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> FilledArguments | None:
     """The arguments for `schema` (type object), or None if a required one is not in the goal.
 
     `keys` are those of the working memory: a tool with a key but no value reads one of them.
@@ -90,7 +90,7 @@ def fill(schema: Mapping[str, object], goal: str, keys: Sequence[str] = ()) -> F
             found[name] = one
         elif name in needed:
             return None
-    return Filled(
+    return FilledArguments(
         arguments={name: one.value for name, one in found.items()},
         spans={name: one.span for name, one in found.items() if one.span},
         fit=max((one.fit for one in found.values()), default=0.0),

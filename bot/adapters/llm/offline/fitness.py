@@ -8,7 +8,7 @@ is it in São Paulo right now?" from .48 to .67 and leaves "what time does the c
 import re
 from functools import lru_cache
 
-from bot.adapters.llm.offline.arguments import Filled, fill
+from bot.adapters.llm.offline.arguments import FilledArguments, fill
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
 from bot.model import ToolSpec
@@ -33,7 +33,7 @@ _EXAMPLES = re.compile(r"(?:for example|e\.g\.|examples?|such as)\b[:,]?\s*", re
 _SEPARATOR = re.compile(r"(?<=[.!?])[\s;|,]+|\n+|[;|]\s*|(?<=[\"”])\s*+(?:,\s*+)?(?:or\s++)?(?=[\"“])")
 
 
-def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled) -> float:
+def fitness(similarity: Similarity, tool: ToolSpec, goal: str, filled: FilledArguments) -> float:
     """The fitness, at most 1: the best similarity to a sentence about the tool, or `filled.fit` if that is greater."""
     request = without_courtesy(goal)
     likeness = max(
@@ -60,7 +60,9 @@ def compared_texts(tool: ToolSpec) -> list[str]:
     return [_without(sentence, example) if example else sentence for sentence, example in examples]
 
 
-def _sentence_similarity(similarity: Similarity, tool: ToolSpec, goal: str, filled: Filled, sentence: str) -> float:
+def _sentence_similarity(
+    similarity: Similarity, tool: ToolSpec, goal: str, filled: FilledArguments, sentence: str
+) -> float:
     """The cosine of a goal with a sentence, with the words of their arguments made equal."""
     example = fill(tool.parameters, sentence)
     spans = example.spans if example else {}
@@ -74,13 +76,13 @@ def _sentence_similarity(similarity: Similarity, tool: ToolSpec, goal: str, fill
     return (bare + similarity.between(same, [sentence])[0]) / 2
 
 
-def _without(text: str, filled: Filled) -> str:
+def _without(text: str, filled: FilledArguments) -> str:
     for span in filled.spans.values():
         text = text.replace(span, "")
     return " ".join(text.split())
 
 
-def _unrelated_penalty(tool: ToolSpec, goal: str, filled: Filled) -> float:
+def _unrelated_penalty(tool: ToolSpec, goal: str, filled: FilledArguments) -> float:
     """The penalty for words of the goal that are not about the tool."""
     rest = _without(goal, filled)
     strange = _content(rest) - _content(f"{tool.name} {tool.description}")

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from bot.adapters.llm.offline.prompt_parser import PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
-from memory.model import Lesson
+from memory.model import LessonKind
 from memory.model.evidence import ActionText, Evidence
 from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
 from memory.rules.evidence.named_action import named_action
@@ -36,7 +36,7 @@ def _judged(lessons: Sequence[PromptLesson], actions: Sequence[str]) -> Iterator
     answers = [text for lesson in lessons for text in (lesson.answer, lesson.instead) if text]
     whole = {one_line(text, _WRONG_ANSWER_CHARACTERS): text for text in answers}
     for number, lesson in enumerate(lessons):
-        is_right = lesson.kind is Lesson.REPEAT
+        is_right = lesson.kind is LessonKind.REPEAT
         text = lesson.answer if is_right else whole.get(lesson.wrong_answer, lesson.wrong_answer)
         if lesson.action in (ANSWER, *actions) and (text or lesson.action != ANSWER):
             yield _lesson(number, lesson.goal, lesson.action, text, approves=is_right)

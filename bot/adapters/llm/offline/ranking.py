@@ -11,13 +11,13 @@ from math import sqrt
 from types import MappingProxyType
 from typing import NamedTuple, TypeAlias
 
-from bot.adapters.llm.offline.arguments import Filled, fill
+from bot.adapters.llm.offline.arguments import FilledArguments, fill
 from bot.adapters.llm.offline.fitness import compared_texts, fitness
 from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
-from memory.model import MOST_OPTIONS, Lesson
+from memory.model import MOST_OPTIONS, LessonKind
 from memory.model.evidence import (
     INITIAL_THRESHOLD,
     MIN_STORED,
@@ -158,7 +158,7 @@ class Chooser:
         self._tools = [tool for tool in tools if tool.name not in CONTROL_NAMES]
         self._weigh = cache(weigh)
         self._ranked: dict[str, list[ActionCandidate]] = {}
-        self._filled: dict[str, dict[str, Filled]] = {}
+        self._filled: dict[str, dict[str, FilledArguments]] = {}
 
     def rank(self, goal: str) -> list[ActionCandidate]:
         """The usable actions, best first; equal ones in the order of the evidence, answers before tools."""
@@ -230,7 +230,7 @@ class Chooser:
         """The tools with required arguments that are not in the goal."""
         return frozenset(tool.name for tool in self._tools) - self._arguments(goal).keys()
 
-    def _arguments(self, goal: str) -> Mapping[str, Filled]:
+    def _arguments(self, goal: str) -> Mapping[str, FilledArguments]:
         """The arguments of each usable tool, by name."""
         if goal not in self._filled:
             found = {tool.name: fill(tool.parameters, goal, self._prompt.keys) for tool in self._tools}
@@ -240,13 +240,13 @@ class Chooser:
     def may_expand(self, goal: str) -> bool:
         """Whether the goal may be expanded: people did not reject that for the most similar expanded goal."""
         expanded = [pair for pair in self._nearest_first(goal) if pair[0].action == EXPAND]
-        return not expanded or expanded[0][0].kind is Lesson.REPEAT or expanded[0][1] < _REJECTED_EXPANSION
+        return not expanded or expanded[0][0].kind is LessonKind.REPEAT or expanded[0][1] < _REJECTED_EXPANSION
 
     def repeated_steps(self, goal: str) -> str:
         """The steps of the expansion that people approved for the same goal; empty if there is none."""
         for lesson, likeness in self._nearest_first(goal):
             is_it = likeness >= SAME_GOAL and not are_opposed(goal, lesson.goal)
-            if is_it and lesson.kind is Lesson.REPEAT and lesson.action == EXPAND:
+            if is_it and lesson.kind is LessonKind.REPEAT and lesson.action == EXPAND:
                 return lesson.steps
         return ""
 

@@ -6,7 +6,7 @@ from functools import partial
 
 from cachetools import TTLCache
 
-from bot.adapters.attachments import Attached
+from bot.adapters.attachments import AttachedFiles
 from bot.adapters.command_words import ParsedCommand, command_in, correction_in, unaddressed_command
 from bot.adapters.flow_control import KeyedLock, RateLimiter
 from bot.adapters.private_reply import no_reply, replying_to
@@ -223,7 +223,7 @@ class Intake:
     async def _question(self, message: NewMessage, text: str) -> None:
         context, location = self._context, message.location
         context.threads.asked(location.channel, location.thread, message.ts, location.user)
-        attached = await context.files.read(message.files) if message.files else Attached()
+        attached = await context.files.read(message.files) if message.files else AttachedFiles()
         await context.sink(
             PersonMessage(
                 event_id=message_id_of(location.channel, message.ts),

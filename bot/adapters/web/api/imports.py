@@ -25,21 +25,21 @@ _MOST_NAMED = 100
 """The most refused lines that are listed; the others are only counted."""
 
 
-class Refused(BaseModel):
+class RefusedLine(BaseModel):
     """A line that is no memory."""
 
     line: int
     reason: str
 
 
-class Imported(BaseModel):
+class ImportReport(BaseModel):
     """What became of the lines of an import."""
 
     imported: int
     skipped: int
     """Lines that were known already."""
     refused: int
-    errors: list[Refused]
+    errors: list[RefusedLine]
     """The first refused lines."""
 
 
@@ -47,7 +47,7 @@ class Imported(BaseModel):
     IMPORT_PATH,
     openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
 )
-async def import_(request: Request, memory: ServedMemory, who: Admin, place: There) -> Imported:
+async def import_(request: Request, memory: ServedMemory, who: Admin, place: There) -> ImportReport:
     """Take in an export, one JSON object a line, each of at most 1 MB, as what one person judged.
 
     Known episodes stay unchanged, so an interrupted import can be sent again. A part of an answer that is not
@@ -69,7 +69,7 @@ class _Import:
     scope: Scope
     number: int = 0
     waiting: list[tuple[int, str]] = field(default_factory=list)
-    done: Imported = field(default_factory=lambda: Imported(imported=0, skipped=0, refused=0, errors=[]))
+    done: ImportReport = field(default_factory=lambda: ImportReport(imported=0, skipped=0, refused=0, errors=[]))
 
     @property
     def is_full(self) -> bool:
@@ -91,7 +91,7 @@ class _Import:
     def refuse(self, line: int, reason: str) -> None:
         self.done.refused += 1
         if len(self.done.errors) < _MOST_NAMED:
-            self.done.errors.append(Refused(line=line, reason=reason))
+            self.done.errors.append(RefusedLine(line=line, reason=reason))
 
     def flush(self) -> None:
         """Import the collected lines."""

@@ -10,7 +10,7 @@ from bot.adapters.web.pages.page import Visit
 from bot.conversation.counts import count
 from memory.errors import InvalidInput, NotFound
 from memory.model import Audience
-from memory.services import BatchView, Decided, Reviewer
+from memory.services import BatchDecision, BatchView, Reviewer
 
 PAGE_ROWS = 20
 
@@ -69,7 +69,7 @@ def _undoable(visit: Visit, view: BatchView, text: str, since: datetime) -> Noti
     return Notice(text, undo=undo, fields={"since": since.isoformat(), "page": visit.form.get("page", "")})
 
 
-def _decided(visit: Visit, view: BatchView, what: str, only: set[str] | None) -> Decided:
+def _decided(visit: Visit, view: BatchView, what: str, only: set[str] | None) -> BatchDecision:
     review, by = visit.memory.batch_review, _reviewer(visit)
     match what:
         case "approve" | "approve-all":

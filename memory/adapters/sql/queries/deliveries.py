@@ -45,7 +45,7 @@ from memory.adapters.sql.tables.steps import short_memories
 from memory.adapters.sql.tables.teaching import people, reactions
 from memory.adapters.sql.transaction.session import ID_LIMIT, SqlTable, add_statement, among, matching
 from memory.errors import NotFound
-from memory.model import Exchange, Incoming, Outgoing, Posted, Progress, Scope, Tap, Turn, Visibility
+from memory.model import Exchange, Incoming, Outgoing, PostedPart, Progress, Scope, Tap, Turn, Visibility
 from memory.model.delivery import AGAIN, CORRECTING
 
 
@@ -345,12 +345,12 @@ class SqlDeliveryTable(SqlTable):
     def put_outgoing(self, *parts: Outgoing) -> None:
         self._session.put(outgoing, *parts)
 
-    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> Posted | None:
+    def post(self, workspace: str, run_id: str, part: int, message_id: str, at: datetime) -> PostedPart | None:
         where = {"w": workspace, "run": run_id, "number": part}
         row = self._session.changed(
             _POST, {**where, "message": require_storable(message_id), "at": require_storable(at)}
         )
-        return None if row is None else Posted(**row._mapping)
+        return None if row is None else PostedPart(**row._mapping)
 
     def outgoing(self, workspace: str, run_id: str) -> list[Outgoing]:
         return self.outgoing_of_runs(workspace, [run_id]).get(run_id, [])

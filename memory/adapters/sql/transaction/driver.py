@@ -42,7 +42,7 @@ _SHOWN = 200
 """The most characters of a PostgreSQL error that messages repeat."""
 
 
-class Prepared(NamedTuple):
+class PreparedStatement(NamedTuple):
     """A compiled statement, with the converters of its parameters and results."""
 
     words: str
@@ -95,7 +95,7 @@ def prepare(
     dialect: Dialect,
     names: tuple[str, ...],
     sizes: tuple[tuple[str, int], ...] = (),
-) -> Prepared | None:
+) -> PreparedStatement | None:
     """Compile a statement for parameters of these `names`, with the `sizes` of those that are lists.
 
     None if its SQL text depends on the parameters in other ways. SQLAlchemy would process it at each execution.
@@ -123,7 +123,7 @@ def prepare(
     columns = [] if isinstance(statement, TextClause) else list(getattr(statement, "exported_columns", ()))
     keys = [column.key for column in columns]
     of_results = [column.type.dialect_impl(dialect).result_processor(dialect, _NUMERIC) for column in columns]
-    return Prepared(
+    return PreparedStatement(
         words=words,
         is_positional=compiled.positional,
         names=[name for name, _ in order],

@@ -19,7 +19,7 @@ from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows, of_
 from memory.adapters.sql.transaction.driver import (
     Maker,
     Parameters,
-    Prepared,
+    PreparedStatement,
     Where,
     is_driver_error,
     prepare,
@@ -238,7 +238,7 @@ class Session:
             raise_ours(exc, self._where)
             raise
 
-    def _prepared(self, statement: Executable, given: Parameters | None) -> Prepared | None:
+    def _prepared(self, statement: Executable, given: Parameters | None) -> PreparedStatement | None:
         """The prepared statement, from its second execution on. None if SQLAlchemy is to execute it.
 
         Statements that are built for one use are left to SQLAlchemy, which caches by structure.

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.adapters.llm.offline.arguments import Filled, fill
+from bot.adapters.llm.offline.arguments import FilledArguments, fill
 from bot.adapters.llm.offline.arithmetic import find_expression
 from bot.adapters.llm.offline.decisions import Decider
 from bot.adapters.llm.offline.model import OfflineModel
@@ -21,7 +21,7 @@ from bot.model import ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Use
 from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.library.working_memory import Observation
-from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Step, StepKind, Vector, Verdict, Verdicts
+from memory.model import Audience, Episode, Exemplar, LessonKind, Scope, Step, StepKind, Vector, Verdict, Verdicts
 from memory.rules.retrieval.prompt import render_lessons
 from tests.bot.adapters.llm.offline_tools import BUILT_IN, CALCULATOR, CLOCK, NOW, OFFERED
 from tests.doubles.model import CannedRecall, make_tree
@@ -398,8 +398,8 @@ def test_arguments_follow_the_schema() -> None:
     assert filled is not None
     assert filled.arguments == {"unit": "kelvin", "limit": 5, "verbose": False, "title": "Heat"}
     assert fill(schema, "plot it in Kelvin") is None
-    assert fill({"type": "object", "properties": {}}, "anything") == Filled()
-    assert fill({}, "anything") == Filled()
+    assert fill({"type": "object", "properties": {}}, "anything") == FilledArguments()
+    assert fill({}, "anything") == FilledArguments()
 
 
 def test_a_note_needs_a_key_and_a_value() -> None:
@@ -422,7 +422,7 @@ def test_a_rendered_prompt_is_read_back(goal: str, asked: str, answer: str) -> N
     assert prompt.goal == goal.strip()
     assert prompt.keys == ("a (b)",)
     first, second = prompt.lessons
-    assert (first.kind, first.action, first.answer) == (Lesson.REPEAT, "answer", answer.strip())
+    assert (first.kind, first.action, first.answer) == (LessonKind.REPEAT, "answer", answer.strip())
     assert first.goal == " ".join(asked.split())
     assert (second.goal, second.answer) == ("second", "two")
 
@@ -432,8 +432,8 @@ def test_an_avoid_lesson_is_read_back() -> None:
     corrected = lesson("who", "x", action="none", verdict=Verdict.FAILURE, correction="Ana.\nOr Bo.")
     prompt = read_prompt(opening("now", rejected, corrected).text)
     assert prompt.lessons == (
-        PromptLesson(kind=Lesson.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
-        PromptLesson(kind=Lesson.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
+        PromptLesson(kind=LessonKind.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
+        PromptLesson(kind=LessonKind.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
     )
 
 

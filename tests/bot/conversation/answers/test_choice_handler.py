@@ -11,7 +11,7 @@ from bot.conversation.answers.choice_messages import reply_to_choice
 from memory.model import ASK, Episode, Incoming, Option, Reaction, Role, Scope, Verdict
 from memory.model.evidence import INITIAL_THRESHOLD, ActionText
 from memory.ports import EpisodeFilter
-from memory.services import Chosen
+from memory.services import ChoiceResult
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.model import call
 
@@ -313,7 +313,7 @@ async def test_a_choice_that_was_accepted_is_answered_after_a_restart(chat: Chat
     later.executor.close()
 
 
-def accept(chat: Chat, run_id: str, number: int) -> Chosen:
+def accept(chat: Chat, run_id: str, number: int) -> ChoiceResult:
     """The press as it is stored, by the same event."""
     return chat.world.memory.asking.choose(
         ANA, run_id, number, role=Role.MEMBER, at=chat.world.clock.tick(), event_id="press"
@@ -436,7 +436,9 @@ def test_whoever_else_chose_is_told_the_answer_without_its_question() -> None:
     option = Option(
         action="answer", label="Yes. (is there any parking?)", text="Yes.", question="is there any parking?"
     )
-    said = reply_to_choice(Chosen(is_asker=False, option=option), lambda command: f"/{command}")
+    said = reply_to_choice(ChoiceResult(is_asker=False, option=option), lambda command: f"/{command}")
     assert said.startswith("Noted: you would say “Yes.”. The question was somebody else's")
     tool = Option(action="shed", label="Opens the shed")
-    assert "“Opens the shed”" in reply_to_choice(Chosen(is_asker=False, option=tool), lambda command: f"/{command}")
+    assert "“Opens the shed”" in reply_to_choice(
+        ChoiceResult(is_asker=False, option=tool), lambda command: f"/{command}"
+    )

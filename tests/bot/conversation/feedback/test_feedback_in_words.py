@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.feedback_hints import LONGEST
-from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback, read, supplied
+from bot.conversation.feedback.feedback_in_words import (
+    APPROVED,
+    REFUSED,
+    FeedbackReading,
+    may_be_feedback,
+    read,
+    supplied,
+)
 
 WHERE, POT = "where is the spare key?", "Under the red pot."
 WHO, BOB = "who has the spare key?", "Bob has it."
@@ -38,7 +45,7 @@ HOW, PUSH = "how do I open the door?", "Push it."
     ],
 )
 def test_corrections(question: str, answer: str, message: str, text: str) -> None:
-    assert read(message, question, answer) == Reading(correction=text)
+    assert read(message, question, answer) == FeedbackReading(correction=text)
 
 
 @pytest.mark.parametrize(
@@ -139,7 +146,7 @@ LADDER = "where is the ladder?"
     ],
 )
 def test_a_statement_may_be_the_answer_to_what_is_not_known(question: str, message: str, text: str) -> None:
-    assert supplied(message, question) == Reading(correction=text, is_sure=False)
+    assert supplied(message, question) == FeedbackReading(correction=text, is_sure=False)
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,14 @@ import json
 import re
 from pathlib import Path
 
-from bot.conversation.feedback.feedback_in_words import Reading, read
+from bot.conversation.feedback.feedback_in_words import FeedbackReading, read
 
 CASES: list[dict[str, str]] = [
     json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text(encoding="utf-8").splitlines()
 ]
 
 
-def kind_of(reading: Reading) -> str:
+def kind_of(reading: FeedbackReading) -> str:
     if reading.only_refuses:
         return "refusal"
     return "approval" if reading.approves else "correction"
@@ -21,7 +21,7 @@ def bare(text: str) -> list[str]:
     return re.findall(r"\w+", text.casefold())
 
 
-def is_understood(case: dict[str, str], reading: Reading | None) -> bool:
+def is_understood(case: dict[str, str], reading: FeedbackReading | None) -> bool:
     """Whether it was read as what it is, and teaches the words it should: all of them, and few others."""
     if reading is None or not reading.is_sure or kind_of(reading) != case["kind"]:
         return False
@@ -31,7 +31,7 @@ def is_understood(case: dict[str, str], reading: Reading | None) -> bool:
     return set(wanted) <= set(learned) and len(learned) <= 2 * len(wanted)
 
 
-def is_false(case: dict[str, str], reading: Reading | None) -> bool:
+def is_false(case: dict[str, str], reading: FeedbackReading | None) -> bool:
     """Whether it teaches what nobody said: something of an ordinary message, the wrong sign, a text from a refusal."""
     if reading is None or not reading.is_sure:
         return False

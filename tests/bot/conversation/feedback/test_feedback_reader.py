@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given, strategies as st
 
-from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading, may_be_feedback
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading, may_be_feedback
 from bot.conversation.feedback.feedback_reader import ModelReader, feedback_in, request_for
 from bot.errors import ModelUnavailable
 from bot.model import UserTurn
@@ -21,8 +21,8 @@ def reply(kind: str, right: str = "") -> str:
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        (reply("correction", "it's room 5"), Reading(correction="it's room 5")),
-        (f"```json\n{reply('correction', 'Room 5 (not 3)')}\n```", Reading(correction="Room 5 (not 3)")),
+        (reply("correction", "it's room 5"), FeedbackReading(correction="it's room 5")),
+        (f"```json\n{reply('correction', 'Room 5 (not 3)')}\n```", FeedbackReading(correction="Room 5 (not 3)")),
         (reply("refusal"), REFUSED),
         (reply("approval"), APPROVED),
         (reply("none"), None),
@@ -36,7 +36,7 @@ def reply(kind: str, right: str = "") -> str:
         ("", None),
     ],
 )
-async def test_what_a_model_says(text: str, expected: Reading | None) -> None:
+async def test_what_a_model_says(text: str, expected: FeedbackReading | None) -> None:
     model = ScriptedModel([answer(text)])
     assert await ModelReader(model)(MESSAGE, "where is it?", "Room 3.") == expected
     assert model.is_used_up

@@ -6,7 +6,7 @@ from datetime import timedelta
 
 import pytest
 
-from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, Reading
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading
 from bot.conversation.feedback.feedback_messages import NOT_DONE
 from bot.conversation.feedback.understood import as_understood, reading_in
 from bot.errors import MessengerUnavailable
@@ -456,9 +456,9 @@ async def test_other_channels_are_other_conversations(chat: Chat) -> None:
     chat.world.clock.tick(seconds=timedelta(minutes=1).total_seconds())
 
 
-@pytest.mark.parametrize("reading", [APPROVED, REFUSED, Reading(correction="it's room 5\nor 6")])
+@pytest.mark.parametrize("reading", [APPROVED, REFUSED, FeedbackReading(correction="it's room 5\nor 6")])
 @pytest.mark.parametrize("is_sure", [True, False])
-def test_what_was_understood_is_read_back(reading: Reading, is_sure: bool) -> None:
+def test_what_was_understood_is_read_back(reading: FeedbackReading, is_sure: bool) -> None:
     reading = replace(reading, is_sure=is_sure)
     assert reading_in(as_understood(reading)) == reading
 

@@ -4,7 +4,19 @@ from dataclasses import replace
 
 import pytest
 
-from memory.model import Audience, Episode, Lesson, LinkKind, Origin, Reaction, Role, Scope, Signal, Verdict, Visibility
+from memory.model import (
+    Audience,
+    Episode,
+    LessonKind,
+    LinkKind,
+    Origin,
+    Reaction,
+    Role,
+    Scope,
+    Signal,
+    Verdict,
+    Visibility,
+)
 from memory.model.saved import FilledFrom
 from memory.ports import EpisodeFilter
 from memory.rules.quarantine import Flag
@@ -147,7 +159,7 @@ class TestLessonsOfOthers(Attacked):
         heeding = world.ask(QUESTION, "in the cellar", of=scope("bob"))
         with world.memory.store.write() as tx:
             ((retrieval, items),) = tx.retrievals.of_run(W, heeding.run_id)
-            warnings = [each for each in items if each.lesson is Lesson.AVOID]
+            warnings = [each for each in items if each.lesson is LessonKind.AVOID]
             assert [each.signal for each in warnings] == [Signal.USED]
             tx.retrievals.put(retrieval, warnings)
         forget(world)

@@ -13,7 +13,7 @@ from memory.model import (
     EventKind,
     Exemplar,
     Incoming,
-    Lesson,
+    LessonKind,
     Progress,
     Recollection,
     Signal,
@@ -25,7 +25,7 @@ from memory.model import (
 from memory.model.evidence import Belief, Evidence, UnreadBeliefs
 from memory.rules.strength import NUDGE_MIN, SALIENCE_MAX
 from memory.rules.use_detection import DetectedSignal, OverlapDetector
-from memory.services import FinishedRun, Recording, Unsent
+from memory.services import FinishedRun, Recording, UnsentAnswer
 from tests.doubles.memory_world import World, scope
 
 ANA = scope("ana")
@@ -64,7 +64,7 @@ def run_of(
 
 def unfinished(world: World) -> list[tuple[str, Progress, list[int]]]:
     """(event, progress, unsent parts)"""
-    found: list[Unsent] = world.memory.recording.unfinished()
+    found: list[UnsentAnswer] = world.memory.recording.unfinished()
     return [(each.incoming.event_id, each.incoming.progress, [part.part for part in each.parts]) for each in found]
 
 
@@ -227,7 +227,7 @@ def test_a_shown_lesson_is_injected_and_judged_once_per_recall() -> None:
     assert (after.nudge, after.strength) == (0.05, 0.75)
     ((_, items),) = world.memory.audit.run(using.workspace, using.run_id).recalls
     assert [(item.episode_id, item.rank, item.lesson, item.signal) for item in items] == [
-        (lesson.id, 1, Lesson.REPEAT, Signal.USED)
+        (lesson.id, 1, LessonKind.REPEAT, Signal.USED)
     ]
     world.ask("when is lunch today?", "I cannot tell")
     assert kinds(world, lesson)[-2:] == ["injected", "ignored"]

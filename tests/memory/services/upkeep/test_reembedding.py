@@ -69,7 +69,7 @@ def test_after_another_embedder_was_chosen_everything_is_found_again(world: Worl
     asked = again.memory.world.query(scope("ana"), {"q": "red key"})
     assert topic in [each.topic_id for each in asked.candidates]
     assert again.memory.audit.check() == []
-    assert again.memory.reembedding.run() == reembedding.Reembedded(episodes=0, topics=0, waiting=0)
+    assert again.memory.reembedding.run() == reembedding.ReembeddingCounts(episodes=0, topics=0, waiting=0)
     assert recalled(world) == []
 
 
