@@ -71,7 +71,7 @@ if TYPE_CHECKING:
         Exemplar as Exemplar,
         Grade as Grade,
         GradeSource as GradeSource,
-        LessonKind as LessonKind,
+        Lesson as Lesson,
         MemoryEntry as MemoryEntry,
         Outcome as Outcome,
         Reaction as Reaction,

@@ -38,7 +38,7 @@ def fault(code: str, what: str, remedy: str) -> CheckResult:
     return CheckResult(code=code, what=what, ok=False, remedy=remedy)
 
 
-def unanswered(code: str, error: MessengerError, network: str) -> CheckResult:
+def request_failed(code: str, error: MessengerError, network: str) -> CheckResult:
     """The result of a failed request to a platform; `network` is the remedy if it cannot be reached."""
     return fault(code, str(error), network if error.retryable else "see the message")
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.adapters.private_reply import no_reply, reply_to as reply_to_person
-from bot.conversation.feedback.feedback_in_words import read
+from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.feedback.note_in_words import note_in
 from bot.conversation.feedback.parts import PART
 from bot.conversation.reply import NUMBERS
@@ -150,7 +150,7 @@ def correction_in(typed: ParsedCommand | None, text: str) -> ParsedCommand | Non
     """The correction in a message, as a command or in plain words; it counts even from a rate-limited person."""
     if typed is not None:
         return typed if typed.name == CORRECT else None
-    reading = read(text)
+    reading = feedback_in(text)
     if reading is None or not reading.is_sure or not reading.correction:
         return None
     return ParsedCommand(CORRECT, reading.correction)

@@ -35,7 +35,7 @@ from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import BudgetExceeded, ModelError, ModelUnavailable
 from bot.model import ModelReply, ToolCall
 from memory.errors import MemoryFault
-from memory.model import FROM_PEOPLE, AllowedAction, Episode, LessonKind, Option, Permission, Termination, Usage
+from memory.model import FROM_PEOPLE, AllowedAction, Episode, Lesson, Option, Permission, Termination, Usage
 from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
@@ -218,7 +218,7 @@ class AgentNode:
         if not self._trace.known_answers or best is None or self._run.images:
             return ""
         shown = next(
-            (each for each in self._trace.shown if each.lesson is LessonKind.REPEAT and each.belief == best.value), None
+            (each for each in self._trace.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None
         )
         return best.text if shown is not None and not are_opposed(goal, shown.episode.goal) else ""
 

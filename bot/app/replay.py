@@ -118,7 +118,7 @@ class ReplayRequest:
     """The similarity from which two texts mean the same."""
 
 
-def approved(memory: Memory, wanted: ReplayRequest) -> list[tuple[Episode, ...]]:
+def approved_nodes(memory: Memory, wanted: ReplayRequest) -> list[tuple[Episode, ...]]:
     """The nodes of the runs whose answers people approved, newest first; of each question only the newest."""
     every = EpisodeFilter(
         channel=wanted.channel, since=wanted.since, verdict=Verdict.SUCCESS, roots_only=True, limit=None
@@ -171,7 +171,7 @@ async def replay(
     memory: Memory, agent: AgentTree, wanted: ReplayRequest, on_step: Callable[[int], None] = lambda done: None
 ) -> Replay:
     """Answer approved questions again. `memory` should store nothing (`DryRunStore`)."""
-    runs = approved(memory, wanted)
+    runs = approved_nodes(memory, wanted)
     comparison, answers = _Comparison(memory, agent.tools, wanted.similarity), list[Replayed]()
     usage, failures = Usage(), 0
     for nodes in runs:

@@ -54,7 +54,7 @@ REDELIVERY_S = 60.0
 """How often parts that a platform refused are posted again."""
 
 
-def configured(settings: Settings) -> list[str]:
+def configured_platforms(settings: Settings) -> list[str]:
     """The platforms that have a token."""
     tokens = {
         "slack": settings.slack.bot_token.get_secret_value() or settings.slack.client_id,

@@ -114,5 +114,5 @@ async def serve_web(settings: Settings, memory: Memory, show: Callable[[str], ob
 def password_digest(password: str) -> str:
     """The digest of a password for `[web] accounts`. Raises `ConfigError` as `web_running` does."""
     with needs_extra("web", "the web"):
-        from bot.adapters.web.pages.access import hashed
-    return hashed(password)
+        from bot.adapters.web.pages import access
+    return access.password_digest(password)

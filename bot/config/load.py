@@ -6,7 +6,7 @@ from pathlib import Path
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 
-from bot.config.setting_errors import allowed, shown
+from bot.config.setting_errors import allowed_values, shown_setting
 from bot.config.settings import Settings
 from bot.config.sources import RawSettings, expanded, find_config_file, read_environment, read_file
 from bot.errors import ConfigError
@@ -45,13 +45,13 @@ def _explain(error: ErrorDetails, raw: RawSettings) -> str:
     key = rest[0]
     field = Settings.sections()[section].model_fields[key]
     origin = raw.origins.get((section, key), "default")
-    found = shown(field, raw.values.get(section, {}).get(key))
+    found = shown_setting(field, raw.values.get(section, {}).get(key))
     if len(rest) > 2 or (isinstance(field.default, tuple) and _has_tables(raw.values.get(section, {}).get(key))):
         where = "".join(f"[{int(part) + 1}]" if part.isdigit() else f".{part}" for part in rest[1:])
         return f"{section}.{key}{where} ({origin}): {own or error['msg']}"  # without its value, which may hold a secret
     if own:
         return f"{section}.{key} ({origin}): {own}; found {found}"
-    return f"{section}.{key} ({origin}): allowed is {allowed(field)}; found {found}"
+    return f"{section}.{key} ({origin}): allowed is {allowed_values(field)}; found {found}"
 
 
 def _has_tables(value: object) -> bool:

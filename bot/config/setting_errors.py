@@ -15,7 +15,7 @@ def did_you_mean(wrong: str, known: Iterable[str], *, cutoff: float = 0.6) -> st
     return f"; did you mean {similar[0]}?" if similar else ""
 
 
-def allowed(field: FieldInfo) -> str:
+def allowed_values(field: FieldInfo) -> str:
     """The allowed values of a setting: `a whole number from 1 to 50`, `"native" or "text"`."""
     if get_origin(field.annotation) is Literal:
         return " or ".join(f'"{choice}"' for choice in get_args(field.annotation))
@@ -45,7 +45,7 @@ def _length(field: FieldInfo) -> str:
     return " that is not empty" if shortest else ""
 
 
-def shown(field: FieldInfo, value: object) -> str:
+def shown_setting(field: FieldInfo, value: object) -> str:
     """A wrong value, shortened; a secret is not shown."""
     if isinstance(field.default, SecretStr):
         return "a value that is not shown"

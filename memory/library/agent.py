@@ -8,7 +8,7 @@ from memory.errors import InvalidInput, NotFound
 from memory.library.episodic import EpisodicMemory
 from memory.library.ledger import ReactionContext, ReactionLedger
 from memory.library.reactions import AGENT_EMOJI
-from memory.model import Episode, Exemplar, LessonKind, Reaction, Role, Scope, Step, StepKind, Verdict
+from memory.model import Episode, Exemplar, Lesson, Reaction, Role, Scope, Step, StepKind, Verdict
 from memory.model.evidence import Evidence
 from memory.model.teaching import EmojiMap
 from memory.model.validation import (
@@ -71,7 +71,7 @@ class AgentMemory:
         if stored is None or verdict not in (Verdict.SUCCESS, Verdict.FAILURE):
             return None
         episode = self.memory.recalling.as_seen_by(self.scope, [stored])[0]
-        return episode, _lesson(episode, LessonKind.AVOID if verdict is Verdict.FAILURE else LessonKind.REPEAT)
+        return episode, _lesson(episode, Lesson.AVOID if verdict is Verdict.FAILURE else Lesson.REPEAT)
 
     def _recalled(self, goal: str) -> tuple[list[Exemplar], Evidence | None]:
         """The exemplars of answers and of any tools for a goal, and the evidence for answers."""
@@ -156,8 +156,8 @@ def _found(exemplar: Exemplar) -> dict[str, Any]:
     return _lesson(exemplar.episode, exemplar.lesson) | {"similarity": round(max(0.0, exemplar.intent_score), 3)}
 
 
-def _lesson(episode: Episode, advice: LessonKind) -> dict[str, Any]:
-    is_wrong = advice is LessonKind.AVOID
+def _lesson(episode: Episode, advice: Lesson) -> dict[str, Any]:
+    is_wrong = advice is Lesson.AVOID
     return {
         "id": episode.id,
         "advice": advice.value,

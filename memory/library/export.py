@@ -10,7 +10,7 @@ from typing import Any, Literal, cast
 
 from memory.adapters.row_validation import field_names
 from memory.errors import InvalidInput
-from memory.model import Episode, Exemplar, GradeSource, LessonKind, MemoryEntry
+from memory.model import Episode, Exemplar, GradeSource, Lesson, MemoryEntry
 from memory.model.validation import shown_value
 from memory.rules.retrieval.adapter import ScoredMemory
 from memory.rules.retrieval.prompt import BY_A_MODEL, HEADER, lesson_lines
@@ -32,7 +32,7 @@ _ENTRY_COLUMNS = (
     "env_post", "created_at", "graded_at",
 )  # fmt: skip
 _ELEMENTS = ("env_pre", "env_post")
-_LESSONS: Mapping[str, LessonKind] = {"success": LessonKind.REPEAT, "failure": LessonKind.AVOID}
+_LESSONS: Mapping[str, Lesson] = {"success": Lesson.REPEAT, "failure": Lesson.AVOID}
 """The lesson of a verdict or an outcome; others have none."""
 
 

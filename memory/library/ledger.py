@@ -188,7 +188,7 @@ class ReactionLedger:
         if self._episodic is None:
             return None
         with self._episodic.memory.store.read() as tx:
-            found = posted(tx, self._episodic.scope, channel, message_id, self._episodic.memory.clock())
+            found = posted_answer(tx, self._episodic.scope, channel, message_id, self._episodic.memory.clock())
         return None if found is None else found[1]
 
 
@@ -196,7 +196,9 @@ def _context_of(root: Episode) -> ReactionContext:
     return ReactionContext(goal=root.goal, output=root.output, sender_key=root.place)
 
 
-def posted(tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime) -> tuple[str, Episode] | None:
+def posted_answer(
+    tx: Transaction, scope: Scope, channel: str, message_id: str, now: datetime
+) -> tuple[str, Episode] | None:
     """The ledger's channel of a message, and the first node of its answer; None if that may not be read from here."""
     for place in _addresses(scope, channel):
         entry = tx.teaching.ledger(scope.workspace, place, message_id, now)
@@ -223,7 +225,7 @@ def _run_with(
     tx: Transaction, scope: Scope, channel: str, place: str, message_id: str, context: ReactionContext, now: datetime
 ) -> str:
     """The run that this person recorded for the message with this context; empty if none is known."""
-    found = posted(tx, scope, channel, message_id, now)
+    found = posted_answer(tx, scope, channel, message_id, now)
     roots = [found[1]] if found is not None else []
     for run_id in tx.teaching.runs_reacted_to(scope.workspace, place, message_id):  # also if the entry has expired
         roots += tx.episodes.of_run(scope.workspace, run_id)[:1]

@@ -1,7 +1,7 @@
 """Handles emoji reactions to sent messages, for another agent."""
 
 from memory.library.episodic import EpisodicMemory, NoOpEpisodicMemory
-from memory.library.ledger import ReactionLedger, posted
+from memory.library.ledger import ReactionLedger, posted_answer
 from memory.model import Episode, Reaction, Role
 from memory.model.teaching import EmojiMap
 from memory.model.validation import require_bool, require_instance, require_member, require_text
@@ -62,7 +62,7 @@ class ReactionHandler:
             return None
         memory, scope = self._episodic.memory, self._episodic.scope
         with memory.store.read() as tx:
-            found = posted(tx, scope, channel, message_id, memory.clock())
+            found = posted_answer(tx, scope, channel, message_id, memory.clock())
         if found is None:
             return None
         result = memory.teaching.react(

@@ -65,7 +65,7 @@ from memory.model.permission import (
 )
 from memory.model.recall import (
     Exemplar as Exemplar,
-    LessonKind as LessonKind,
+    Lesson as Lesson,
     Link as Link,
     LinkKind as LinkKind,
     Recollection as Recollection,

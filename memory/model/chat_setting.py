@@ -16,7 +16,7 @@ class ChatSetting:
     name: str
     """One of `memory.rules.chat_settings.CATALOGUE`."""
     value: str
-    """As `memory.rules.chat_settings.canonical` writes it."""
+    """As `memory.rules.chat_settings.canonical_value` writes it."""
     changed_by: str
     """Empty once this person was forgotten."""
     at: datetime

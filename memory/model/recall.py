@@ -20,7 +20,7 @@ else:
 """One text's embedding: shape (dimension,), unit length."""
 
 
-class LessonKind(StrEnum):
+class Lesson(StrEnum):
     """The kind of lesson that an exemplar is."""
 
     REPEAT = "REPEAT"
@@ -59,11 +59,11 @@ class Exemplar:
     """Whether it follows people of the channel who did not decide, because the evidence for it is sure."""
 
     @property
-    def lesson(self) -> LessonKind:
+    def lesson(self) -> Lesson:
         """REPEAT for what people approved, AVOID for what they rejected, DISPUTED where they disagree."""
         if self.is_disputed:
-            return LessonKind.DISPUTED
-        return LessonKind.REPEAT if self.verdict is Verdict.SUCCESS else LessonKind.AVOID
+            return Lesson.DISPUTED
+        return Lesson.REPEAT if self.verdict is Verdict.SUCCESS else Lesson.AVOID
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -157,7 +157,7 @@ class RetrievalItem:
     rank: int
     """From 1, best first."""
     episode_id: str
-    lesson: LessonKind
+    lesson: Lesson
     context_score: float
     intent_score: float
     relevance: float

@@ -95,19 +95,19 @@ CATALOGUE: Mapping[str, Settable] = MappingProxyType({each.name: each for each i
 NAMES = frozenset(CATALOGUE)
 
 
-def settable(name: str) -> Settable:
+def setting_named(name: str) -> Settable:
     """The setting of this name. Raises `InvalidInput`, which lists the known names."""
     if name not in CATALOGUE:
         raise InvalidInput(f"there is no setting {name!r} to change in chat; there are {', '.join(CATALOGUE)}")
     return CATALOGUE[name]
 
 
-def canonical(name: str, value: str) -> str:
+def canonical_value(name: str, value: str) -> str:
     """The value in its stored form. Raises `InvalidInput`, which describes valid values."""
-    setting, words = settable(name), value.split()
+    setting, words = setting_named(name), value.split()
     found = _read(setting, words)
     if found is None:
-        raise InvalidInput(f"{name} takes {allowed(setting)}")
+        raise InvalidInput(f"{name} takes {allowed_values(setting)}")
     return found
 
 
@@ -133,7 +133,7 @@ def _share(setting: Settable, text: str) -> str | None:
     return f"{share:.8g}" if setting.low <= share <= setting.high else None
 
 
-def allowed(setting: Settable) -> str:
+def allowed_values(setting: Settable) -> str:
     """A setting's valid values in words: `mention, threads or always`."""
     match setting.kind:
         case SettingKind.CHOICE:
@@ -148,14 +148,14 @@ def allowed(setting: Settable) -> str:
             return f"up to {MOST_IDS} channels"
 
 
-def entries(name: str, values: Mapping[str, str]) -> list[str]:
+def listed_ids(name: str, values: Mapping[str, str]) -> list[str]:
     """The ids on a list that is set in chat; none where it is not set."""
     return values.get(name, "").split()
 
 
 def effective_role(role: Role, person: str, values: Mapping[str, str]) -> Role:
     """A person's role with these values of settings. Settings in chat make members teachers, and lower no role."""
-    is_named = role is Role.MEMBER and person in entries(TEACHERS, values)
+    is_named = role is Role.MEMBER and person in listed_ids(TEACHERS, values)
     return Role.TEACHER if is_named else role
 
 
@@ -163,7 +163,7 @@ def admits(role: Role, person: str, channel: str, values: Mapping[str, str], *, 
     """Whether a person may use the bot in a channel. Administrators always may, as only they can correct the lists."""
     if role is Role.ADMIN:
         return True
-    people, channels = entries(ALLOWED_PEOPLE, values), entries(ALLOWED_CHANNELS, values)
+    people, channels = listed_ids(ALLOWED_PEOPLE, values), listed_ids(ALLOWED_CHANNELS, values)
     return (not people or person in people) and (is_direct or not channels or channel in channels)
 
 

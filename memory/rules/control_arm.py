@@ -9,12 +9,12 @@ Chance = Callable[[str], float]
 _BYTES = 8
 
 
-def hashed(run_id: str) -> float:
+def hash_fraction(run_id: str) -> float:
     """The number as a hash of the id, so that all processes and all nodes of a run agree."""
     digest = blake2b(run_id.encode(), digest_size=_BYTES, person=b"control-arm").digest()
     return int.from_bytes(digest) / (1 << 8 * _BYTES)
 
 
-def is_control(run_id: str, share: float, chance: Chance = hashed) -> bool:
+def is_control(run_id: str, share: float, chance: Chance = hash_fraction) -> bool:
     """Whether a run is in the control arm; `share` of all runs is, 0..1."""
     return share > 0 and chance(run_id) < share

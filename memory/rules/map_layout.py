@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from memory.model import Vector
-from memory.rules.evidence.weighing import rows
+from memory.rules.evidence.weighing import as_matrix
 from memory.rules.use_detection.vocabulary import stop_words
 from memory.rules.use_detection.words import terms
 
@@ -66,7 +66,7 @@ def lay_out(goals: Sequence[str], vectors: Sequence[Vector]) -> MapLayout:
 
     if not goals:
         return MapLayout()
-    matrix = rows(vectors)
+    matrix = as_matrix(vectors)
     members = _members(matrix)
     names = _names([[goals[place] for place in each] for each in members])
     sizes = np.sqrt([len(each) + 1.0 for each in members])

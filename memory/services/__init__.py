@@ -9,7 +9,7 @@ from memory.model.spending import Cap
 from memory.model.upkeep import UpkeepPolicy
 from memory.ports import Clock, Embedder, NewId, SecretFinder, Store
 from memory.rules.chat_settings import NAMES
-from memory.rules.control_arm import Chance, hashed
+from memory.rules.control_arm import Chance, hash_fraction
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.redaction import Redactor
 from memory.rules.retrieval.config import RetrievalConfig
@@ -130,7 +130,7 @@ class Memory:
         message_characters: int = MESSAGE_CHARACTERS,
         settable: frozenset[str] = NAMES,
         control_arm: float = 0.0,
-        chance: Chance = hashed,
+        chance: Chance = hash_fraction,
         caps: Sequence[Cap] = (),
         approvals: ApprovalPolicy | None = None,
         world: WorldPolicy | None = None,

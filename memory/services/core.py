@@ -12,7 +12,7 @@ from memory.model.spending import Cap
 from memory.ports import Clock, Embedder, IndexEntry, NewId, Store, Transaction
 from memory.rules.audience import index_entries_of
 from memory.rules.chat_settings import NAMES
-from memory.rules.control_arm import Chance, hashed
+from memory.rules.control_arm import Chance, hash_fraction
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.fold import apply, with_verdicts
 from memory.rules.redaction import Redactor
@@ -53,7 +53,7 @@ class Core:
     """The longest message accepted."""
     control_arm: float = 0.0
     """The share of runs that get no lessons, unless another is set in chat."""
-    chance: Chance = hashed
+    chance: Chance = hash_fraction
     """Draws the runs of the control arm."""
     caps: tuple[Cap, ...] = ()
     """Spending limits per day."""

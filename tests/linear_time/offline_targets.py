@@ -45,7 +45,7 @@ from bot.conversation.reply import item_reference, page_number
 from bot.errors import ModelError, ToolRetry
 from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn
 from memory.library.working_memory import Observation
-from memory.model import Audience, Episode, LessonKind, Scope, Step, StepKind, Vector
+from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
 from memory.model.evidence import Evidence
 from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import indented, one_line
@@ -111,11 +111,11 @@ def _rank(text: str) -> object:
 
 
 def _lesson(text: str) -> PromptLesson:
-    return PromptLesson(kind=LessonKind.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
+    return PromptLesson(kind=Lesson.AVOID, action="answer", goal=text, wrong_answer=text, instead=text)
 
 
 def _example(text: str) -> PromptLesson:
-    return PromptLesson(kind=LessonKind.REPEAT, action="expand", goal="where is it?", steps=text)
+    return PromptLesson(kind=Lesson.REPEAT, action="expand", goal="where is it?", steps=text)
 
 
 def _episode(text: str) -> Episode:
@@ -219,9 +219,7 @@ TARGETS: tuple[Target, ...] = (
         "document with long headings", lambda text: chunk_document(f"# {text[:-99]}\n# a\n{text}", is_markdown=True)
     ),
     # what people are told, and what they point at
-    Target(
-        "lesson that is listed", lambda text: belief_line(_episode(text), LessonKind.AVOID, Audience.PERSONAL, _READER)
-    ),
+    Target("lesson that is listed", lambda text: belief_line(_episode(text), Lesson.AVOID, Audience.PERSONAL, _READER)),
     Target("lesson that waits", lambda text: review_line(_episode(text), _READER)),
     Target("item_reference", item_reference),
     Target("page", page_number),

@@ -30,7 +30,7 @@ from bot.model import BotMessage
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
 from memory.library import import_
-from memory.model import Audience, Episode, Exemplar, LessonKind, Verdict
+from memory.model import Audience, Episode, Exemplar, Lesson, Verdict
 from memory.model.entry import ActionCall
 from memory.model.teaching import emoji_spellings
 from memory.rules import consolidation, quarantine
@@ -52,7 +52,7 @@ def _episode(*, goal: str, output: str = "", correction: str = "", action: str =
 
 
 def _detect(
-    lesson: LessonKind = LessonKind.REPEAT,
+    lesson: Lesson = Lesson.REPEAT,
     *,
     output: str = _LESSON,
     correction: str = "",
@@ -62,7 +62,7 @@ def _detect(
     episode = _episode(goal="where is the guest network?", output=output, correction=correction, action="answer")
     exemplar = Exemplar(
         episode=episode,
-        verdict=Verdict.SUCCESS if lesson is LessonKind.REPEAT else Verdict.FAILURE,
+        verdict=Verdict.SUCCESS if lesson is Lesson.REPEAT else Verdict.FAILURE,
         audience=Audience.PERSONAL,
         context_score=1.0,
         intent_score=0.9,
@@ -149,11 +149,11 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "polarity.simplified": lambda text: polarity.simplified(text, _LANGUAGES),
     "polarity.Denials": lambda text: polarity.Denials(text, _LANGUAGES),
     "polarity.admits_ignorance": lambda text: polarity.admits_ignorance(text, _LANGUAGES),
-    "polarity.stance": lambda text: polarity.stance(text, _LANGUAGES),
+    "polarity.stance": lambda text: polarity.yes_or_no(text, _LANGUAGES),
     "detector, question": lambda text: _detect(question=text, answer=_LESSON),
     "detector, lesson and answer": lambda text: _detect(output=text, answer=f"not {text[: len(text) // 2]} 7 {text}"),
     "detector, mistake and correction": lambda text: _detect(
-        LessonKind.AVOID,
+        Lesson.AVOID,
         output=text,
         correction=text[len(text) // 2 :],
         question="where is it?",
@@ -168,7 +168,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "prompt.indented": prompt.indented,
     "prompt.shown_line": lambda text: prompt.shown_line(text, 80),
     "prompt.lesson_lines": lambda text: prompt.lesson_lines(
-        1, LessonKind.AVOID, place=text, score=0.5, action=text, target=text, reason=text, correction=text
+        1, Lesson.AVOID, place=text, score=0.5, action=text, target=text, reason=text, correction=text
     ),
     "AnswerWords.says_the_same_as": lambda text: AnswerWords.of(text).says_the_same_as(AnswerWords.of(text[::-1])),
     "named_action": lambda text: named_action(text, ["clock", text[:100]]),
@@ -198,21 +198,29 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "follow_up.asks, after words": lambda text: follow_up.asks_something(f"and of {text}"),
     "remarks.is_remark": remarks.is_remark,
     "remarks.is_remark, after words": lambda text: remarks.is_remark(f"ok ah {text}"),
-    "feedback_in_words.read, question and answer": lambda text: feedback_in_words.read("no, Ana", text, text),
-    "feedback_in_words.read": lambda text: feedback_in_words.read(text[:600]),
-    "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.read(f"no, {text[:500]}", text, text),
-    "feedback_in_words.read, after thanks": lambda text: feedback_in_words.read(f"thanks {text[:500]} it worked"),
+    "feedback_in_words.read, question and answer": lambda text: feedback_in_words.feedback_in("no, Ana", text, text),
+    "feedback_in_words.read": lambda text: feedback_in_words.feedback_in(text[:600]),
+    "feedback_in_words.read, after a refusal": lambda text: feedback_in_words.feedback_in(
+        f"no, {text[:500]}", text, text
+    ),
+    "feedback_in_words.read, after thanks": lambda text: feedback_in_words.feedback_in(
+        f"thanks {text[:500]} it worked"
+    ),
     "note_in_words.note_in": lambda text: note_in_words.note_in(text[:4000]),
     "note_in_words.note_in, plain": lambda text: note_in_words.note_in(f"remember {text[:3900]} is here now"),
     "note_in_words.note_in, a thing": lambda text: note_in_words.note_in(f"remember that the {text[:3900]} is here"),
     "note_in_words.note_in, no thing": lambda text: note_in_words.note_in(f"remember that the {text[:3900]} b c"),
-    "feedback_in_words.supplied": lambda text: feedback_in_words.supplied(text, "where is it?"),
-    "feedback_in_words.supplied, a question": lambda text: feedback_in_words.supplied("it's in the attic", text),
-    "feedback_in_words.supplied, after words": lambda text: feedback_in_words.supplied(f"it's {text[:590]}", "who?"),
+    "feedback_in_words.supplied": lambda text: feedback_in_words.supplied_answer_in(text, "where is it?"),
+    "feedback_in_words.supplied, a question": lambda text: feedback_in_words.supplied_answer_in(
+        "it's in the attic", text
+    ),
+    "feedback_in_words.supplied, after words": lambda text: feedback_in_words.supplied_answer_in(
+        f"it's {text[:590]}", "who?"
+    ),
     "feedback.dismisses_bot": handler.dismisses_bot,
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
     "written.text_of": lambda text: text_of(ModelResponse(parts=[TextPart(content=text)])),
-    "unknown_answers.unknown": lambda text: unknown_answers.unknown(text, ""),
+    "unknown_answers.unknown": lambda text: unknown_answers.unknown_message(text, ""),
     # bot/adapters
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),
     "commonmark.split, 2000": lambda text: commonmark.split(text, 2000),
@@ -226,7 +234,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "words.command_in, correct": lambda text: command_words.command_in(f"correct: {text}"),
     "words.slash_command": command_words.slash_command,
     "words.slash_command, note": lambda text: command_words.slash_command(f"remember that the {text}"),
-    "Slack, harmless": mrkdwn.harmless,
+    "Slack, harmless": mrkdwn.defuse_mentions,
     "Slack, to_mrkdwn": mrkdwn.to_mrkdwn,
     "Slack, to_mrkdwn of code": lambda text: mrkdwn.to_mrkdwn(f"- a\n  ```\n{text}\n> b"),
     "Slack, message_blocks": lambda text: blocks.message_blocks(_answer(text)),
@@ -234,7 +242,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Slack, sections": blocks.sections,
     "Slack, streamed pieces": lambda text: list(streaming._pieces(text)),
     "Slack, letters": streaming._letters,
-    "Slack, plain": slack_events.plain,
+    "Slack, plain": slack_events.plain_text,
     "Slack, as_command": lambda text: slack_events.as_command(f"purge {text}"),
     "Slack, mentions": lambda text: slack_events.mentions(text, "U1"),
     "Slack, without_mention": lambda text: slack_events.without_mention(text, "U1"),
@@ -244,7 +252,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Discord, one_line": lambda text: discord_markdown.one_line(text, 200),
     "Discord, in_parts": discord_posting.in_parts,
     "Discord, without_small_print": discord_posting.without_small_print,
-    "Discord, plain": lambda text: discord_plain.plain(text, {"1": text}),
+    "Discord, plain": lambda text: discord_plain.plain_text(text, {"1": text}),
     "Discord, as_command": lambda text: discord_plain.as_command(f"purge {text}", {}),
     "Discord, mentions": lambda text: discord_plain.mentions(text, 1, 2),
     "Discord, without_mention": lambda text: discord_plain.without_mention(text, 1, 2),

@@ -10,11 +10,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from bot.adapters.discord.plain_text import plain
+from bot.adapters.discord.plain_text import plain_text
 from bot.adapters.naming import plain_name
 from bot.adapters.sources.archive import object_of, objects_of, opened
 from bot.adapters.sources.entries import Contents, FileFault, SourceChannel, SourceEntry
-from bot.adapters.sources.threads import Message, answered, reply_chains
+from bot.adapters.sources.threads import Message, answered_question, reply_chains
 from memory.errors import InvalidInput
 from memory.model import Visibility
 from memory.model.teaching import EmojiMap
@@ -103,7 +103,7 @@ class _Export:
         for thread in filter(None, threads):
             spoken = [each for each in thread if each.text or each is thread[0]]
             day = self._days.get(thread[0].id, "")
-            if entry := answered(spoken, place, self.emoji, self.left_out, day=day, key="discord"):
+            if entry := answered_question(spoken, place, self.emoji, self.left_out, day=day, key="discord"):
                 yield entry
 
     def _place(self, channel: Record) -> SourceChannel:
@@ -140,7 +140,7 @@ class _Export:
         return Message(
             id=known,
             author=str(author["id"]),
-            text=plain(str(record.get("content") or ""), self._names),
+            text=plain_text(str(record.get("content") or ""), self._names),
             reactions=self._reactions(record),
             is_pinned=record.get("isPinned") is True,
             is_bot=author.get("isBot") is True,

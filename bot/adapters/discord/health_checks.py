@@ -9,7 +9,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
+from bot.adapters.check_result import CheckResult, clock_result, fault, fine, request_failed, warning, who_decides
 from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated_errors
@@ -154,7 +154,7 @@ class DiscordHealthChecks:
         try:
             guilds = await self._ask("listing the servers", all_of_them())
         except MessengerError as error:
-            return [unanswered(SERVERS, error, _NETWORK)]
+            return [request_failed(SERVERS, error, _NETWORK)]
         if not guilds:
             link = invite_link_of(client.application_id or 0)
             return [fault(SERVERS, "the bot is in no server, and so nobody can write to it", f"open {link}")]
@@ -180,7 +180,7 @@ class DiscordHealthChecks:
         try:
             guild, me = await self._member(client, guild_id)
         except MessengerError as error:
-            return unanswered(CHANNELS, error, _NETWORK)
+            return request_failed(CHANNELS, error, _NETWORK)
         remedy = f'"Server Settings", "Roles": give the role {me.display_name} these rights'
         return _judged(guild.name, me.guild_permissions, remedy)
 
@@ -197,7 +197,7 @@ class DiscordHealthChecks:
             what = f"{channel_id} in discord.allowed_channels does not exist, or the bot may not view it"
             return fault(CHANNELS, what, "compare the id, or let the bot's role view the channel")
         except MessengerError as error:
-            return unanswered(CHANNELS, error, _NETWORK)
+            return request_failed(CHANNELS, error, _NETWORK)
         rights = next((one.permissions_for(me) for one in there if one.id == home), discord.Permissions.none())
         remedy = '"Edit Channel", "Permissions": give the bot\'s role these rights'
         return _judged(f"#{channel.name} of {guild.name}", rights, remedy)
@@ -214,7 +214,7 @@ class DiscordHealthChecks:
         try:
             present = await self._ask("reading the commands", client.http.get_global_commands(application))
         except MessengerError as error:
-            return unanswered(COMMANDS, error, _NETWORK)
+            return request_failed(COMMANDS, error, _NETWORK)
         names = {command["name"] for command in present}
         wanted = [self._settings.command, TEACH, WHY]
         missing = [name for name in wanted if name not in names]
@@ -228,7 +228,7 @@ class DiscordHealthChecks:
         try:
             shards, _, limit = await self._ask("asking for the gateway", client.http.get_bot_gateway())
         except MessengerError as error:
-            return unanswered(SESSIONS, error, _NETWORK)
+            return request_failed(SESSIONS, error, _NETWORK)
         left, total = limit["remaining"], limit["total"]
         many = count(shards, "recommended shard")
         what = f"the gateway can be opened: {left} of {total} sessions are left today, {many}"

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import discord
 
 from bot.adapters.discord.directory import Somebody
-from bot.adapters.discord.plain_text import MENTION, UNNAMED, plain
+from bot.adapters.discord.plain_text import MENTION, UNNAMED, plain_text
 from bot.adapters.discord.rest import Rest
 from bot.adapters.naming import Names, plain_name
 from bot.errors import MessengerError
@@ -33,7 +33,7 @@ class Mentions:
 
     async def plain(self, text: str, author: Somebody, known: Iterable[Somebody] = ()) -> str:
         """Discord's text as people read it."""
-        return plain(text, await self.names(text, author, known))
+        return plain_text(text, await self.names(text, author, known))
 
     async def _name(self, kind: str, target: int, author: Somebody) -> str:
         guild = author.guild if isinstance(author, discord.Member) else None

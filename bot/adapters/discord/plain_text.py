@@ -18,7 +18,7 @@ _EMOJI = re.compile(r"<a?:(?P<name>\w+):\d+>")
 _COMMAND = re.compile(r"</(?P<name>[^:<>]+):\d+>")
 
 
-def plain(text: str, names: Mapping[str, str]) -> str:
+def plain_text(text: str, names: Mapping[str, str]) -> str:
     """The text as people read it. `names` has people, roles and channels by id; others become `UNNAMED`."""
 
     def named(found: re.Match[str]) -> str:
@@ -30,7 +30,7 @@ def plain(text: str, names: Mapping[str, str]) -> str:
 
 def as_command(text: str, names: Mapping[str, str]) -> str:
     """The text of a possible command: plain, but with ids where a command takes people or channels."""
-    return plain(command_words.with_ids(text, _ONE_MENTION), names)
+    return plain_text(command_words.with_ids(text, _ONE_MENTION), names)
 
 
 def mentions(text: str, *ids: int) -> bool:

@@ -125,7 +125,7 @@ def usage_of_lost(text: str, whole: vendor.ModelResponse) -> Usage:
     return Usage(prompt_tokens=usage.input_tokens, completion_tokens=usage.output_tokens, cost_usd=cost)
 
 
-def partial(response: vendor.ModelResponse) -> ModelTurn:
+def partial_turn(response: vendor.ModelResponse) -> ModelTurn:
     """The received part of a response, with the part of the calls' arguments that can be decoded."""
     calls = tuple(
         ToolCall(id=part.tool_call_id, name=part.tool_name, arguments=_so_far(part.args))

@@ -36,7 +36,7 @@ def is_worth_asking_whole(exc: Exception) -> bool:
     return not isinstance(exc, vendor.ModelHTTPError) or exc.status_code in _NO_STREAMS
 
 
-def translate(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:
+def as_model_error(exc: Exception, name: str, timeout_s: float, secret: str) -> ModelError:
     """The exception as a `ModelError`, which says what failed and what to do. The secret is removed."""
     kind, message = _judge(exc, name, timeout_s)
     return kind(f"{name}: {message.replace(secret, '***') if secret else message}")

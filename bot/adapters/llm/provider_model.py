@@ -116,7 +116,7 @@ class ProviderModel:
                         model, messages, model_settings=self._settings, model_request_parameters=parameters
                     )
         except provider_errors.VENDOR_FAULTS as exc:
-            fault = provider_errors.translate(exc, self.name, self._timeout_s, self._api_key)
+            fault = provider_errors.as_model_error(exc, self.name, self._timeout_s, self._api_key)
             # A server may echo the key in its answer; then the cause must not be logged either.
             raise fault from (exc if provider_errors.is_safe(exc, self._api_key) else None)
         reply = dialogue.from_response(response, self.name, {tool.name for tool in request.tools})
@@ -146,7 +146,7 @@ class ProviderModel:
                 async for _ in stream:
                     number += 1
                     if number >= next_shown:  # less often as the reply grows, as each time all of it is parsed
-                        turn = dialogue.partial(stream.get())
+                        turn = dialogue.partial_turn(stream.get())
                         came = f"{turn.text}{''.join(str(each.arguments) for each in turn.calls)}"
                         on_partial(turn)
                         next_shown = number + 1 + number // _FIRST_CHUNKS

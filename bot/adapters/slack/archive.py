@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from bot.adapters.naming import plain_name
-from bot.adapters.slack.events import plain
+from bot.adapters.slack.events import plain_text
 from bot.adapters.sources.archive import Archive, object_of, objects_of, opened
 from bot.adapters.sources.entries import Contents, SourceChannel, SourceEntry
-from bot.adapters.sources.threads import Message, answered
+from bot.adapters.sources.threads import Message, answered_question
 from memory.model import Visibility
 from memory.model.teaching import EmojiMap
 
@@ -77,7 +77,7 @@ class _Export:
             progress(place.name, number, len(places))
             for thread in self._threads(days.pop(folder, ())):
                 day, key = _day(thread[0].id), f"slack/{place.channel}"
-                if entry := answered(thread, place, self.emoji, self.left_out, day=day, key=key):
+                if entry := answered_question(thread, place, self.emoji, self.left_out, day=day, key=key):
                     yield entry
         for folder in days:
             self.archive.fault(folder, "no list of the archive names this conversation, so nobody knows who reads it")
@@ -139,7 +139,7 @@ class _Export:
         return Message(
             id=stamp,
             author=author,
-            text=plain(str(record.get("text") or ""), self._names),
+            text=plain_text(str(record.get("text") or ""), self._names),
             reactions={str(each.get("name") or ""): frozenset(_texts(each.get("users"))) for each in reactions},
             is_pinned=bool(record.get("pinned_to")),
             is_bot=is_bot,

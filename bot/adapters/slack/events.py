@@ -139,7 +139,7 @@ def read_message(event: Json, bot_user: str) -> NewMessage | EditedMessage | Del
     return NewMessage(
         location=_location(event, event, ts),
         ts=ts,
-        text=plain(without_name),
+        text=plain_text(without_name),
         typed=as_command(without_name),
         address=_address(event, text, bot_user),
         is_in_thread=bool(event.get("thread_ts")),
@@ -208,7 +208,7 @@ def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage |
     if not _is_person(message, bot_user) or message.get("text") == before.get("text"):
         return None
     ts = str(message["ts"])
-    text = plain(without_mention(str(message.get("text") or ""), bot_user))
+    text = plain_text(without_mention(str(message.get("text") or ""), bot_user))
     return EditedMessage(
         location=_location(event, message, ts),
         ts=ts,
@@ -249,7 +249,7 @@ def is_by_person(message: Json) -> bool:
     )
 
 
-def plain(text: str, names: Mapping[str, str] | None = None) -> str:
+def plain_text(text: str, names: Mapping[str, str] | None = None) -> str:
     """Slack's text as people read it: labels instead of ids (`UNNAMED` where there is none), without escapes.
 
     With `names`, by id, these are used first, and a channel that is not in them stays unnamed.
@@ -263,7 +263,7 @@ def plain(text: str, names: Mapping[str, str] | None = None) -> str:
 
 def as_command(text: str) -> str:
     """The text of a possible command: plain, but with ids where a command takes people or channels."""
-    return plain(command_words.with_ids(text, _MENTION))
+    return plain_text(command_words.with_ids(text, _MENTION))
 
 
 def mentions(text: str, user: str) -> bool:

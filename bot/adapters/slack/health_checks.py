@@ -13,7 +13,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.check_result import CheckResult, clock_result, fault, fine, unanswered, warning, who_decides
+from bot.adapters.check_result import CheckResult, clock_result, fault, fine, request_failed, warning, who_decides
 from bot.adapters.flow_control import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.directory import OWNERS
@@ -351,4 +351,4 @@ def _not_asked(code: str, error: MessengerError) -> CheckResult:
     refusal = code_of(error)
     if refusal in _REMEDIES:
         return fault(code, str(error), _REMEDIES[refusal])
-    return unanswered(code, error, _NETWORK)
+    return request_failed(code, error, _NETWORK)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from bot.adapters.naming import Names, plain_name
 from bot.adapters.slack.directory import OWNERS, Channels, Roles, read_channel
-from bot.adapters.slack.events import UNNAMED, Json, Location, is_by_person, plain, time_of, without_mention
+from bot.adapters.slack.events import UNNAMED, Json, Location, is_by_person, plain_text, time_of, without_mention
 from bot.adapters.slack.mentions import Mentions
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import NO_WAIT_S, Identity, Web, require_own
@@ -18,7 +18,7 @@ from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
-from memory.rules.chat_settings import TEACHERS, entries
+from memory.rules.chat_settings import TEACHERS, listed_ids
 
 log = logging.getLogger(__name__)
 
@@ -40,7 +40,7 @@ class Teachers:
         """The names of those who may approve for others at a location, as far as Slack tells them."""
         settings, names = self._settings, list[str]()
         creator = await self._creator(location) if settings.creators == "teachers" else ""
-        in_chat = entries(TEACHERS, await self._set_in_chat())
+        in_chat = listed_ids(TEACHERS, await self._set_in_chat())
         for each in dict.fromkeys((creator, *settings.admins, *settings.teachers, *in_chat)):
             if each and (name := await self._mentions.name_of(each)):
                 group = "the group " if each.startswith("S") else ""
@@ -60,7 +60,7 @@ class Teachers:
     async def ids(self) -> list[str]:
         """The ids of those who teach in the whole workspace; its owners only if nobody else is known."""
         found: dict[str, None] = {}
-        settings, in_chat = self._settings, entries(TEACHERS, await self._set_in_chat())
+        settings, in_chat = self._settings, listed_ids(TEACHERS, await self._set_in_chat())
         for each in (*settings.admins, *settings.teachers, *in_chat, self._roles.installer):
             if each.startswith("S"):
                 found |= dict.fromkeys(sorted(await self._roles.members(each))[:_MOST])
@@ -138,7 +138,7 @@ class Lookups:
             return None
 
         async def text(message: Json) -> str:
-            return plain(await labelled(without_mention(str(message.get("text") or ""), me), channel))
+            return plain_text(await labelled(without_mention(str(message.get("text") or ""), me), channel))
 
         link = await self._web.call(self._web.client.chat_getPermalink, channel=channel, message_ts=ts)
         return AnsweredQuestion(
@@ -205,4 +205,4 @@ class Lookups:
 
 def _text(message: Json, names: dict[str, str]) -> str:
     text = str(message.get("text") or "")
-    return plain(_PERSON.sub(lambda found: f"@{names.get(found['id']) or UNNAMED['@']}", text))
+    return plain_text(_PERSON.sub(lambda found: f"@{names.get(found['id']) or UNNAMED['@']}", text))

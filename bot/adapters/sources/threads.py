@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from bot.adapters.sources.entries import SourceChannel, SourceEntry
-from bot.conversation.feedback.feedback_in_words import read
+from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.listening.follow_up import asks_something
 from memory.model.teaching import EmojiMap, emoji_spellings
 
@@ -41,7 +41,7 @@ _STRENGTHS = (_CHECK, _WORDS, _PIN, _THUMB)
 """The marks, most reliable first."""
 
 
-def answered(
+def answered_question(
     thread: Sequence[Message], place: SourceChannel, emoji: EmojiMap, left_out: Counter[str], *, day: str, key: str
 ) -> SourceEntry | None:
     """A thread's first message with its marked answer; None if there is none, which `left_out` counts by reason.
@@ -110,7 +110,7 @@ def _accepted_in_words(question: Message, replies: Sequence[Message]) -> dict[st
         if each.author != question.author:
             before = each
         elif before is not None and _is_answer(before):
-            reading = read(each.text, question.text, before.text)
+            reading = feedback_in(each.text, question.text, before.text)
             if reading is not None and reading.approves:
                 return {before.id: _WORDS}
     return {}

@@ -21,7 +21,7 @@ from bot.app.bench.progress import ShowsStage, ShowsStep
 from bot.config import Settings
 from bot.model import PersonMessage
 from memory.errors import InvalidInput
-from memory.model import Audience, Episode, LessonKind, Reaction, Role
+from memory.model import Audience, Episode, Lesson, Reaction, Role
 from memory.model.evidence import Belief
 from memory.ports import Embedder
 from memory.services import Memory
@@ -264,8 +264,8 @@ class _AttackRun:
                 best = beliefs[0].text if beliefs and beliefs[0].value > 0 else ""
                 is_sure = found.evidence is not None and found.evidence.is_sure
                 offered = _offered(beliefs)
-                repeated = {each.episode.output for each in found.exemplars if each.lesson is LessonKind.REPEAT}
-                avoided = {each.episode.output for each in found.exemplars if each.lesson is LessonKind.AVOID}
+                repeated = {each.episode.output for each in found.exemplars if each.lesson is Lesson.REPEAT}
+                avoided = {each.episode.output for each in found.exemplars if each.lesson is Lesson.AVOID}
                 met.append(
                     AttackDamage(
                         right=best == label.text,

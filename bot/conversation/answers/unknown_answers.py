@@ -46,7 +46,7 @@ class UnknownAnswers:
         is_tried_again = incoming.is_retry and not incoming.is_edit
         if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
-            return f"{result.output} {how}" if result.lacks_parts else unknown(result.output, how)
+            return f"{result.output} {how}" if result.lacks_parts else unknown_message(result.output, how)
         return result.output if result.lacks_parts else ""
 
     async def show(self, messenger: Messenger, incoming: Incoming, *, is_unknown: bool = True) -> None:
@@ -59,7 +59,7 @@ class UnknownAnswers:
             log.info("could not show that message %s is not answered: %s", incoming.event_id, error)
 
 
-def unknown(reason: str, how: str) -> str:
+def unknown_message(reason: str, how: str) -> str:
     """To people in a channel: that the bot does not know, and how to teach it. `reason` begins with a sentence."""
     first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
     end = "" if first.endswith(_ENDS) else "."

@@ -48,7 +48,7 @@ def kept_lessons(number: int) -> str:
     return f"{which} theirs, without the question."
 
 
-def forgotten(erased: ErasedCounts) -> str:
+def forgotten_message(erased: ErasedCounts) -> str:
     """The confirmation of an erasure."""
     kept = f" {kept_lessons(erased.kept)}" if erased.kept else ""
     what = _erasable(erased.messages, erased.episodes, erased.reactions, erased.derived, is_asker=bool(erased.kept))

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from bot.conversation.reply import ListPage, page_of, page_slice
-from memory.model import Audience, Episode, LessonKind, Origin, Role, Scope, Termination, Verdict, Visibility
+from memory.model import Audience, Episode, Lesson, Origin, Role, Scope, Termination, Verdict, Visibility
 from memory.ports import EpisodeFilter
 from memory.rules.audience import is_here, may_read, may_see, partitions_for, partitions_of, visibility_of
 from memory.services import Memory
@@ -18,7 +18,7 @@ class ListedLesson:
     """One lesson as it counts for a person here."""
 
     episode: Episode
-    lesson: LessonKind
+    lesson: Lesson
     audience: Audience
     """The widest audience with the same verdict."""
 
@@ -111,7 +111,7 @@ def _listed(reader: Scope, episode: Episode) -> ListedLesson | None:
     verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
     same = [entry for entry in filed if entry.verdict is verdict]
     widest = max(same, key=lambda entry: order[entry.partition]).audience
-    lesson = LessonKind.REPEAT if verdict is Verdict.SUCCESS else LessonKind.AVOID
+    lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
     return ListedLesson(episode=episode, lesson=lesson, audience=widest)
 
 

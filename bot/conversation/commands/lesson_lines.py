@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.conversation.counts import count
 from bot.conversation.messages import DIRECT_PLACE, named, titled_list, why_held
 from bot.conversation.reply import short_id
-from memory.model import Audience, Episode, LessonKind, Role, Scope, Termination, Verdict, options_of
+from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, options_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import shown_line
 
@@ -18,9 +18,9 @@ def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
     return titled_list(f"What I have learned that counts for you {where}", lines, page)
 
 
-def belief_line(episode: Episode, lesson: LessonKind, audience: Audience, reader: Scope) -> str:
+def belief_line(episode: Episode, lesson: Lesson, audience: Audience, reader: Scope) -> str:
     """The line of a lesson: repeat or avoid, question and answer, author, audience, id."""
-    sign = "👍 repeat" if lesson is LessonKind.REPEAT else "👎 avoid"
+    sign = "👍 repeat" if lesson is Lesson.REPEAT else "👎 avoid"
     for_whom = {
         Audience.PERSONAL: "for you",
         Audience.CHANNEL: f"for {shown_line(episode.place, 40) or 'this channel'}",

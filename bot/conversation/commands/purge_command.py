@@ -33,7 +33,7 @@ def purge_question(planned: Purge, command: str) -> str:
     )
 
 
-def purged(done: Purge) -> str:
+def purged_message(done: Purge) -> str:
     """The confirmation of a purge."""
     return f"Taken back from {shown_line(done.taught_by, 40)}: {purge_counts(done)}."
 
@@ -94,4 +94,4 @@ def _purge(context: CommandContext, person: str) -> CommandReply:
     )
     if done.is_empty:
         return CommandReply(text=nothing_to_purge(person))
-    return CommandReply(text=purged(done), changed_runs=done.runs)
+    return CommandReply(text=purged_message(done), changed_runs=done.runs)

@@ -20,7 +20,7 @@ from bot.conversation.commands import (
     votes_command,
 )
 from bot.conversation.commands.command_context import CommandContext, Handler
-from bot.conversation.commands.forget_messages import forget_question, forgets_only_you, forgotten, still_named
+from bot.conversation.commands.forget_messages import forget_question, forgets_only_you, forgotten_message, still_named
 from bot.conversation.commands.help_messages import help_text, privacy_text
 from bot.conversation.commands.lesson_access import may_repeat
 from bot.conversation.commands.settings_command import SETTINGS, SettingsFile
@@ -199,7 +199,7 @@ def _forget(context: CommandContext) -> CommandReply:
         erase = Choice(label="Erase all of it", command="forget", argument="yes", is_danger=True)
         question = forget_question(data, context.how_to_type("forget yes"))
         return CommandReply(text=question + note, choices=(erase,))
-    return CommandReply(text=forgotten(privacy.forget(scope.workspace, scope.person)) + note)
+    return CommandReply(text=forgotten_message(privacy.forget(scope.workspace, scope.person)) + note)
 
 
 _HANDLERS: dict[str, Handler] = {

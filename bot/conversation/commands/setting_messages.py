@@ -19,7 +19,7 @@ from memory.rules.chat_settings import (
     OFF,
     TEACHERS,
     Settable,
-    allowed,
+    allowed_values,
 )
 from memory.rules.retrieval.prompt import shown_line
 
@@ -85,7 +85,7 @@ def one_setting(setting: Settable, line: str, how_to_type: HowToType, *, is_dire
         add, remove = (how_to_type(f"settings {setting.name} {verb} {what}") for verb in ("add", "remove"))
         text.append(f"`{add}`, `{remove}`, `{default}` for the settings file's.")
     else:
-        text.append(f"It takes {allowed(setting)}, or `default` for the settings file's: `{default}`.")
+        text.append(f"It takes {allowed_values(setting)}, or `default` for the settings file's: `{default}`.")
     if setting.is_per_channel:
         there = "In direct messages" if is_direct else "For all channels at once"
         text.append(f"{there} say `everywhere` behind it.")

@@ -20,7 +20,7 @@ from memory.rules.chat_settings import (
     DIGEST,
     Settable,
     SettingKind,
-    settable,
+    setting_named,
 )
 
 SETTINGS = "settings"
@@ -82,23 +82,23 @@ def _carried_out(context: CommandContext, file: SettingsFile, words: list[str], 
         case ["undo", name]:
             if not store.undo(scope, role, name.lower(), everywhere=everywhere):
                 return CommandReply(text=texts.NOTHING_CHANGED)
-            return _one(context, file, settable(name.lower()))
+            return _one(context, file, setting_named(name.lower()))
         case [name, "revoke", key] if name.lower() == APPROVALS:
             context.memory.approvals.revoke(scope, role, key)
         case [name]:
-            return _one(context, file, settable(name))
-        case [name, verb, *ids] if verb.lower() in ("add", "remove") and settable(name).is_list and ids:
+            return _one(context, file, setting_named(name))
+        case [name, verb, *ids] if verb.lower() in ("add", "remove") and setting_named(name).is_list and ids:
             _edit(context, file, name, verb.lower(), ids)
         case [name, *value]:
             wanted = None if value[0].lower() == _DEFAULT else " ".join(value)
             store.change(scope, role, name, wanted, everywhere=everywhere)
-    return _one(context, file, settable(words[0].lower()))
+    return _one(context, file, setting_named(words[0].lower()))
 
 
 def _edit(context: CommandContext, file: SettingsFile, name: str, verb: str, ids: list[str]) -> None:
     """Add ids to a list or remove some. The first change starts from the settings file's list, which it replaces."""
     store, scope, role = context.memory.chat_settings, context.scope, context.role
-    is_first = name not in store.here(scope) and settable(name).replaces_file
+    is_first = name not in store.here(scope) and setting_named(name).replaces_file
     begun = file.of(scope.platform, name).split() if is_first else []
     if verb == "add":
         store.edit_list(scope, role, name, add=" ".join([*begun, *ids]))

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.feedback_in_words import may_be_answer, read
+from bot.conversation.feedback.feedback_in_words import feedback_in, may_be_answer
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import note_id
@@ -61,7 +61,7 @@ class EditedFeedback:
     async def _correction_in(self, text: str, made: CorrectionResult | None) -> str:
         """What a message says to be right; `made` is the correction that it made before its edit, if any."""
         if made is None:
-            reading = read(text)
+            reading = feedback_in(text)
         else:
             reading = await self._in_words.reader(text, made.failed.goal, made.failed.output)
         if reading is not None:

@@ -56,7 +56,7 @@ def may_be_answer(message: str) -> bool:
     return not (words.INSTRUCTION.match(text) or words.YES_OR_NO.match(text) or words.SPEAKER.search(text))
 
 
-def supplied(message: str, question: str) -> FeedbackReading | None:
+def supplied_answer_in(message: str, question: str) -> FeedbackReading | None:
     """A statement that may be the answer to a question that the bot could not answer: never sure. None for others."""
     text, kinds = message.strip(), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE)
     is_question = not QUESTION_MARKS.isdisjoint(question) or any(each.match(question) for each in kinds)
@@ -75,7 +75,7 @@ def supplied(message: str, question: str) -> FeedbackReading | None:
     return FeedbackReading(correction=rest, is_sure=False) if is_about_it and is_answer else None
 
 
-def read(message: str, question: str = "", answer: str = "") -> FeedbackReading | None:
+def feedback_in(message: str, question: str = "", answer: str = "") -> FeedbackReading | None:
     """The feedback in an asker's message after the answer to their question; None for an ordinary message."""
     text = message.strip()
     if not may_be_feedback(text):

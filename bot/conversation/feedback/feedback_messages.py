@@ -13,7 +13,7 @@ NOT_DONE = "Then nothing is erased or taken back."
 ANSWER_IT = "Answer it instead"
 
 
-def noted(reading: FeedbackReading, how_to_type: HowToType, tools: Sequence[str], judged: Episode) -> str:
+def noted_message(reading: FeedbackReading, how_to_type: HowToType, tools: Sequence[str], judged: Episode) -> str:
     """The confirmation. `judged` is the answer, or the lesson that corrects it, which may name one of the `tools`."""
     goal, undo = shown_line(judged.goal, 80), how_to_type("undo")
     if reading.correction:
@@ -30,7 +30,7 @@ def noted(reading: FeedbackReading, how_to_type: HowToType, tools: Sequence[str]
     )
 
 
-def doubt(reading: FeedbackReading, goal: str, *, is_supplied: bool = False) -> str:
+def doubt_question(reading: FeedbackReading, goal: str, *, is_supplied: bool = False) -> str:
     """The question whether a message was feedback, or the answer to what the bot did not know."""
     question = shown_line(goal, 80)
     if is_supplied:

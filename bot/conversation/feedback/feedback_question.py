@@ -170,7 +170,7 @@ class FeedbackQuestions:
 
     def confirmation(self, reading: FeedbackReading, how_to_type: HowToType) -> Callable[[Episode], str]:
         """Makes the confirmation of feedback, given the answer that it judges or the lesson that corrects it."""
-        return partial(feedback_messages.noted, reading, how_to_type, self._actions)
+        return partial(feedback_messages.noted_message, reading, how_to_type, self._actions)
 
     async def may_be_of_parts(self, event: PersonCorrection, run_id: str) -> bool:
         """Whether a correction may be about any of several parts of an answer, which may be named where it is."""

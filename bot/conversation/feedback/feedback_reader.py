@@ -10,7 +10,7 @@ from typing import TypeAlias
 from bot.agent.dialogue import tool_output
 from bot.agent.prompts import PROMPTS
 from bot.agent.textual import only_object
-from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading, may_be_feedback, read
+from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading, feedback_in, may_be_feedback
 from bot.errors import ModelError
 from bot.model import ModelRequest, UserTurn
 from bot.ports import LanguageModel
@@ -31,7 +31,7 @@ SYSTEM = PROMPTS["feedback"]
 
 async def by_rule(message: str, question: str, answer: str) -> FeedbackReading | None:
     """Read by the rule."""
-    return read(message, question, answer)
+    return feedback_in(message, question, answer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ModelReader:
 
     async def __call__(self, message: str, question: str, answer: str) -> FeedbackReading | None:
         """Read by the model."""
-        if not may_be_feedback(message) and read(message, question, answer) is None:
+        if not may_be_feedback(message) and feedback_in(message, question, answer) is None:
             return None
         try:
             async with asyncio.timeout(_TIMEOUT_S):
@@ -50,7 +50,7 @@ class ModelReader:
         except (ModelError, TimeoutError) as error:
             log.info("possible feedback is treated as an ordinary message: %s", error)
             return None
-        return feedback_in(reply.turn.text, message)
+        return feedback_in_reply(reply.turn.text, message)
 
 
 def request_for(message: str, question: str, answer: str) -> ModelRequest:
@@ -63,7 +63,7 @@ def request_for(message: str, question: str, answer: str) -> ModelRequest:
     return ModelRequest(system=SYSTEM, turns=(UserTurn(text="\n".join(blocks)),))
 
 
-def feedback_in(reply: str, message: str) -> FeedbackReading | None:
+def feedback_in_reply(reply: str, message: str) -> FeedbackReading | None:
     """The feedback in a model's reply. None for "none", an unreadable reply, or a correction not in the message."""
     parsed = only_object(reply)
     match parsed.get("kind"), parsed.get("right"):

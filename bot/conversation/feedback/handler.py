@@ -9,7 +9,7 @@ from bot.conversation import messages
 from bot.conversation.counts import count
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_hints import MAY_BE_FEEDBACK
-from bot.conversation.feedback.feedback_in_words import read
+from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import NOTE, note_in
 from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
@@ -233,7 +233,7 @@ class FeedbackHandler:
         """
         text, scope = event.text, event.scope
         style = preference_in(text)
-        reading = read(text) if style is None and MAY_BE_FEEDBACK.match(text) else None
+        reading = feedback_in(text) if style is None and MAY_BE_FEEDBACK.match(text) else None
         if event.address is not Address.MENTION or (style is None and reading is None):
             return ""
         is_correction = reading is not None and bool(reading.correction)

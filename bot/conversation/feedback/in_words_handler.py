@@ -8,7 +8,7 @@ from datetime import datetime
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.asker_roles import AskerRoles
-from bot.conversation.feedback.feedback_in_words import FeedbackReading, read, supplied
+from bot.conversation.feedback.feedback_in_words import FeedbackReading, feedback_in, supplied_answer_in
 from bot.conversation.feedback.feedback_question import FeedbackQuestions, opinion_of, run_with_text, which_part
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.judged_exchange import is_judged, judged_exchange, last_exchange
@@ -94,7 +94,7 @@ class _Judgement:
         if self.may_be_of_part:
             return which_part(self.reading.correction, is_certain=False)
         goal = corrected_node(self.nodes).goal if self.is_of_missing_part else self.about.goal
-        return feedback_messages.doubt(self.reading, goal, is_supplied=self.is_supplied)
+        return feedback_messages.doubt_question(self.reading, goal, is_supplied=self.is_supplied)
 
     @property
     def understood_as_doubtful(self) -> str:
@@ -166,7 +166,9 @@ class InWordsHandler:
         """Ask whether a message answers what the bot did not know when somebody else asked it, or they long ago."""
         about = last_exchange(message, exchanges)
         own = [each for each in exchanges if each.person == message.scope.person]
-        reading = supplied(message.text, about.goal) if about is not None and not is_judged(about, own) else None
+        reading = (
+            supplied_answer_in(message.text, about.goal) if about is not None and not is_judged(about, own) else None
+        )
         if about is None or reading is None:
             return None
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
@@ -183,7 +185,7 @@ class InWordsHandler:
         reading = await self.reader(message.text, about.goal, about.answer)
         is_supplied = reading is None
         if reading is None and not is_judged:
-            reading = supplied(message.text, about.goal)
+            reading = supplied_answer_in(message.text, about.goal)
         if reading is None or ((is_judged or not about.answer) and not reading.correction):
             return None
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
@@ -207,7 +209,7 @@ class InWordsHandler:
     async def _overheard(self, message: Incoming, run_id: str) -> FinishedRun | None:
         """Withdraw a message without a mention that was taken in only because it sounds like feedback."""
         event = self.roles.events.get(message.event_id)
-        sounds_like_it = read(message.text) is not None or preference_in(message.text) is not None
+        sounds_like_it = feedback_in(message.text) is not None or preference_in(message.text) is not None
         if event is None or event.address not in UNADDRESSED or not sounds_like_it:
             return None
         return await self._withdrawn(message, run_id)
@@ -263,7 +265,7 @@ class InWordsHandler:
         asked_at = self._to_confirm.pop(_person_in_channel(message.scope), None)
         if asked_at is None or (about is not None and about.answered_at is not None and about.answered_at > asked_at):
             return False
-        reading = read(message.text)
+        reading = feedback_in(message.text)
         return reading is not None and reading.only_refuses
 
 

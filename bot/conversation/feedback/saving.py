@@ -43,7 +43,7 @@ def _about(lesson: Episode) -> str:
     return f"what {lesson.author} answered to “{shown_line(lesson.goal, 80)}”"
 
 
-def saved(lesson: Episode, emoji: str) -> str:
+def saved_message(lesson: Episode, emoji: str) -> str:
     """The confirmation: for whom the lesson counts now, and how to take it back."""
     about = _about(lesson)
     if lesson.quarantine:
@@ -57,7 +57,7 @@ def saved(lesson: Episode, emoji: str) -> str:
     return f"I keep {about}. It counts for {place} when a teacher approves it. {back}".rstrip()
 
 
-def proposal(found: AnsweredQuestion, how_to_type: HowToType) -> str:
+def proposal_message(found: AnsweredQuestion, how_to_type: HowToType) -> str:
     """The question of `remember this`, with the answer that would be kept."""
     return (
         f"I would keep this answer of {found.author}:\n\n"
@@ -73,7 +73,7 @@ def taken_back(lesson: Episode) -> str:
     return f"Forgotten: {_about(lesson)}."
 
 
-def edited(changed: SavedLesson) -> str:
+def edited_message(changed: SavedLesson) -> str:
     """The message to an author who edited a message that is a lesson."""
     about = f"the lesson about “{shown_line(changed.lesson.goal, 80)}”"
     if changed.is_reopened:
@@ -123,7 +123,7 @@ class SaveHandler:
             Choice(label="Keep it", command=REMEMBER, argument=f"{_KEEP} {found.message_id}"),
             Choice(label="Cancel", command=REMEMBER, argument=_CANCEL),
         )
-        text = proposal(found, messenger.how_to_type)
+        text = proposal_message(found, messenger.how_to_type)
         shown = replace(notice(_in_thread(command.scope, found), text), choices=choices, people=(found.author,))
         await messenger.post(shown)
 
@@ -138,7 +138,7 @@ class SaveHandler:
             event_id=f"{event.event_id}/lesson",
         )
         if changed is not None:
-            await self._say(messenger, event.scope, edited(changed), changed.lesson)
+            await self._say(messenger, event.scope, edited_message(changed), changed.lesson)
 
     async def on_deletion(self, event: PersonDeletion) -> None:
         """Retire the lesson that was saved from a deleted message."""
@@ -157,7 +157,7 @@ class SaveHandler:
             self._memory.saving.save, event.scope, found, role=event.role, at=event.at, event_id=event.event_id
         )
         if kept is not None:
-            text = saved(kept.lesson, emoji)
+            text = saved_message(kept.lesson, emoji)
             await self._say(messenger, _in_thread(event.scope, found), text, kept.lesson)
 
     async def _meant(self, messenger: Messenger, command: PersonCommand) -> AnsweredQuestion | None:

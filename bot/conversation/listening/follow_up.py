@@ -6,7 +6,7 @@ In doubt the bot stays quiet: people can always mention it.
 import re
 from dataclasses import dataclass
 
-from bot.conversation.feedback.feedback_in_words import read
+from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.conversation.feedback.remarks import QUESTION_MARKS, is_remark
 from bot.model import ThreadSoFar
@@ -73,7 +73,7 @@ def gives_feedback(facts: MessageFacts) -> bool:
     if not follows or facts.author != facts.asker or not facts.asker:
         return False
     answer = thread.last_text if thread is not None else ""
-    return preference_in(facts.text) is not None or read(facts.text, answer=answer) is not None
+    return preference_in(facts.text) is not None or feedback_in(facts.text, answer=answer) is not None
 
 
 def depends_on_thread(facts: MessageFacts) -> bool:

@@ -47,12 +47,12 @@ class DecisionNotifier:
         await self._executor(self._notices.mark_notified, workspace, [each.lesson.id for each in waiting])
         place = replace(waiting[0].lesson.scope, person=person, thread="")
         try:
-            await messenger.post(replace(notice(place, decided(waiting)), is_direct=True))
+            await messenger.post(replace(notice(place, decision_message(waiting)), is_direct=True))
         except MessengerError as error:
             log.info("could not tell %s about a decision: %s", person, error)
 
 
-def decided(notices: Sequence[DecisionNotice]) -> str:
+def decision_message(notices: Sequence[DecisionNotice]) -> str:
     """The message. Lessons of a private channel are not quoted outside it."""
     lines = [f"- {_line(each)}" for each in notices[:_MOST]]
     if len(notices) > _MOST:

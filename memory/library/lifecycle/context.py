@@ -195,7 +195,10 @@ def record_step_start(
     vector = (
         require_embedding(internal_state_embedding, "internal_state_embedding") if len(internal_state_embedding) else ()
     )
-    before, after = seen(env_pre, "env_pre"), None if env_post is None else seen(env_post, "env_post")
+    before, after = (
+        environment_state(env_pre, "env_pre"),
+        None if env_post is None else environment_state(env_post, "env_post"),
+    )
     redactor = service.core.redactor
     with service.store.write() as tx:
         pending = pending_steps(tx, context)
@@ -222,7 +225,7 @@ def record_step_start(
 def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bool:
     """Add the environment after a noted step. False if there is no such step, or it is persisted already."""
     service = require_instance(EpisodeContext, context, "the context of a step").episodic.memory
-    after = clean_environment(service.core.redactor, seen(env_post, "env_post"))
+    after = clean_environment(service.core.redactor, environment_state(env_post, "env_post"))
     with service.store.write() as tx:
         pending = pending_steps(tx, context)
         if all(step.step_id != step_id for step in pending):
@@ -231,7 +234,7 @@ def record_step_end(context: EpisodeContext, step_id: str, env_post: Seen) -> bo
     return True
 
 
-def seen(given: Seen, name: str) -> EnvironmentState:
+def environment_state(given: Seen, name: str) -> EnvironmentState:
     """An environment as an `EnvironmentState`.
 
     Raises `TypeError` for elements that are no list of texts, and `InvalidInput` for details that are no JSON.

@@ -159,10 +159,10 @@ def _add(tx: Transaction, episodic: EpisodicMemory, episode: Episode, grade: Gra
             StoredGrade(workspace=episode.workspace, episode_id=episode.id, actor=judge.actor, grade=grade)
         )
     if grade.source is GradeSource.PERSON:
-        cast(tx, episodic, episode, grade.is_correct, judge.actor, judge.role, grade.at, grade.explanation)
+        cast_vote(tx, episodic, episode, grade.is_correct, judge.actor, judge.role, grade.at, grade.explanation)
 
 
-def cast(
+def cast_vote(
     tx: Transaction,
     episodic: EpisodicMemory,
     episode: Episode,

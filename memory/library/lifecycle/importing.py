@@ -11,7 +11,7 @@ from memory.library.episodic import EpisodicMemory
 from memory.library.import_ import UnreadableRecord, content_hash, read_export
 from memory.library.lifecycle.context import PendingStep, known_run, memory_or_default, new_run
 from memory.library.lifecycle.entries import entries_of
-from memory.library.lifecycle.grades import cast
+from memory.library.lifecycle.grades import cast_vote
 from memory.library.lifecycle.importing_episodes import AT_ONCE, EpisodeImport, is_past
 from memory.library.lifecycle.persisting import embedded, store_steps
 from memory.library.lifecycle.redacting import clean_entry, clean_episode
@@ -161,7 +161,7 @@ def _grade_entry(tx: Transaction, episodic: EpisodicMemory, episode: Episode, en
         detail = {"text": entry.correction}
         change = event(episode, EventKind.CORRECTED, episodic.scope.person, at, detail=detail)
         record(tx, require_episode(tx, episode.workspace, episode.id), change)
-    cast(tx, episodic, episode, is_right, episodic.scope.person, Role.MEMBER, at, entry.outcome_reason)
+    cast_vote(tx, episodic, episode, is_right, episodic.scope.person, Role.MEMBER, at, entry.outcome_reason)
 
 
 def _grade_whole(tx: Transaction, episodic: EpisodicMemory, episode: Episode, entry: MemoryEntry) -> None:
@@ -178,7 +178,7 @@ def _grade_whole(tx: Transaction, episodic: EpisodicMemory, episode: Episode, en
     by_people = [grade for grade in new if grade.source is not GradeSource.MODEL]
     if by_people:
         last = max(by_people, key=lambda grade: grade.at)
-        cast(tx, episodic, root, last.is_correct, episodic.scope.person, Role.MEMBER, last.at, last.explanation)
+        cast_vote(tx, episodic, root, last.is_correct, episodic.scope.person, Role.MEMBER, last.at, last.explanation)
 
 
 def _add_grades(tx: Transaction, episodic: EpisodicMemory, episode: Episode, grades: Sequence[Grade]) -> None:

@@ -9,10 +9,10 @@ from memory.library.lifecycle.context import (
     EpisodeContext,
     PendingStep,
     Seen,
+    environment_state,
     known_run,
     pending_steps,
     put_pending,
-    seen,
 )
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.redacting import clean_environment
@@ -44,7 +44,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
     """
     episodic = require_instance(EpisodeContext, context, "the context of a run").episodic
     store = episodic.memory.store
-    last = clean_environment(episodic.memory.core.redactor, seen(env_post, "env_post"))
+    last = clean_environment(episodic.memory.core.redactor, environment_state(env_post, "env_post"))
     with store.read() as tx:
         noted = pending_steps(tx, context)
     vectors = embedded(episodic, [context.run.task, *(step.internal_state for step in noted)]) if noted else {}

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from typing import Any
 
-from memory.library.lifecycle.context import EpisodeContext, Seen, seen
+from memory.library.lifecycle.context import EpisodeContext, Seen, environment_state
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.persisting import embedded
 from memory.model import GradeSource, MemoryEntry, Outcome, StageCounts, Vector, Verdict
@@ -43,7 +43,7 @@ def retrieve_memories(
     if vector is not None and len(vector):
         require_embedding(vector, "internal_state_embedding")
     require_text(internal_state, "internal_state")
-    present = seen(env, "env")
+    present = environment_state(env, "env")
     if context.run.is_evaluation and context.rep <= 1:
         return RetrievalOutput()
     memories = _offered(context)

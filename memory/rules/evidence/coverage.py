@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from memory.model import Vector
-from memory.rules.evidence.weighing import rows
+from memory.rules.evidence.weighing import as_matrix
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
@@ -24,7 +24,7 @@ def greedy_cover(goals: Sequence[Vector], limit: int) -> list[tuple[int, list[in
 
     if not goals:
         return []
-    matrix: Matrix = rows(goals)
+    matrix: Matrix = as_matrix(goals)
     settles = matrix @ matrix.T >= SETTLED_FROM
     np.fill_diagonal(settles, True)
     is_open = np.ones(len(goals), bool)

@@ -131,7 +131,7 @@ def _prior(
     return action_prior(learned_fits(described, lessons_of, cosines_of, cosines, approves, config), config)
 
 
-def rows(vectors: Sequence[Vector]) -> "Matrix":
+def as_matrix(vectors: Sequence[Vector]) -> "Matrix":
     """A float64 matrix with these vectors as rows."""
     import numpy as np
 

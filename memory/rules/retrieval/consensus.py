@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cache
 
-from memory.model import Audience, Episode, Exemplar, LessonKind, Vector, Verdict, Vote
+from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
 from memory.model.normal_form import comparable
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.retrieval.likeness import unit_cosine
@@ -86,7 +86,7 @@ def _decided(exemplar: Exemplar) -> tuple[datetime, datetime, str]:
 
 
 def _contradict(one: Exemplar, other: Exemplar, similarity: Callable[[Episode, Episode], float]) -> bool:
-    if not one.verdict is other.verdict is Verdict.SUCCESS or one.lesson is LessonKind.AVOID:
+    if not one.verdict is other.verdict is Verdict.SUCCESS or one.lesson is Lesson.AVOID:
         return False
     first, second = one.episode, other.episode
     if first.signature == second.signature or not is_same_question(first, second, similarity):

@@ -9,7 +9,7 @@ import unicodedata
 from collections.abc import Iterable, Sequence
 from decimal import ROUND_HALF_UP, Decimal
 
-from memory.model import Exemplar, LessonKind, RuleLine, Step, StepKind, Verdict
+from memory.model import Exemplar, Lesson, RuleLine, Step, StepKind, Verdict
 from memory.model.evidence import Evidence
 from memory.model.normal_form import shortened
 
@@ -125,7 +125,7 @@ def estimate_tokens(text: str) -> int:
 
 def lesson_lines(
     number: int,
-    lesson: LessonKind,
+    lesson: Lesson,
     *,
     place: str,
     score: float | None,
@@ -140,9 +140,9 @@ def lesson_lines(
     act = f"{one_line(action, _ACTION_CHARACTERS)}: '{one_line(target, _GOAL_CHARACTERS)}'"
     lines = [f"{number}. {lesson.value}: {label(place, score)}{act}"]
     if reason:
-        lines.append(f"{'This worked' if lesson is LessonKind.REPEAT else 'This failed'}: {indented(reason)}")
+        lines.append(f"{'This worked' if lesson is Lesson.REPEAT else 'This failed'}: {indented(reason)}")
     lines.extend(extra)
-    if correction and lesson is LessonKind.AVOID:
+    if correction and lesson is Lesson.AVOID:
         lines.append(f"Do this instead: {indented(correction)}")
     if task_incomplete:
         lines.append(f"The task still failed because: {indented(task_incomplete)}")
@@ -182,18 +182,18 @@ def verdicts_line(exemplars: Sequence[Exemplar], evidence: Evidence | None) -> s
     weighed = [
         (number, each, each.belief)
         for number, each in enumerate(exemplars, start=1)
-        if each.belief is not None and each.lesson is not LessonKind.DISPUTED
+        if each.belief is not None and each.lesson is not Lesson.DISPUTED
     ]
     best = evidence.best.value if evidence.best is not None and evidence.is_sure else None
     right = [
         f"{_named(number, each, 'use', 'answer as in')} ({belief:.2f})"
         for number, each, belief in weighed
-        if each.lesson is LessonKind.REPEAT and best is not None and belief >= best
+        if each.lesson is Lesson.REPEAT and best is not None and belief >= best
     ]
     wrong = [
         f"{_named(number, each, 'not', 'not as in')} ({belief:.2f})"
         for number, each, belief in weighed
-        if each.lesson is LessonKind.AVOID and belief <= CLEARLY_AGAINST
+        if each.lesson is Lesson.AVOID and belief <= CLEARLY_AGAINST
     ]
     parts = [*right[:1], *wrong[:_MOST_AGAINST]]
     return f"{VERDICTS} {'; '.join(parts)}" if parts else ""
@@ -223,7 +223,7 @@ def with_rules(lessons: str, rules: Sequence[RuleLine], *, budget_tokens: int) -
 
 def _render(number: int, exemplar: Exemplar) -> str:
     episode = exemplar.episode
-    if exemplar.lesson is LessonKind.DISPUTED:
+    if exemplar.lesson is Lesson.DISPUTED:
         return _disputed(number, exemplar)
     extra = [BY_A_MODEL] if exemplar.is_guess else [PROPOSED] if exemplar.is_proposed else []
     steps = _steps(episode.trajectory)

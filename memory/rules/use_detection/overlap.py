@@ -11,9 +11,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from memory.model import WORDY_ACTIONS, Episode, Exemplar, LessonKind, Signal
+from memory.model import WORDY_ACTIONS, Episode, Exemplar, Lesson, Signal
 from memory.rules.use_detection.detector import USED_ABOVE, DetectedSignal
-from memory.rules.use_detection.polarity import Denials, admits_ignorance, simplified, stance
+from memory.rules.use_detection.polarity import Denials, admits_ignorance, simplified, yes_or_no
 from memory.rules.use_detection.vocabulary import Language, fold, likely_languages, small_words
 from memory.rules.use_detection.words import NAME_WEIGHT, Term, TermIndex, has_words, says_something, terms
 
@@ -49,13 +49,13 @@ class OverlapDetector:
 def _judged(exemplar: Exemplar, question: str, answer: "_Answer", action: str) -> DetectedSignal:
     taught = exemplar.named_action or exemplar.episode.action
     if taught == action and taught not in WORDY_ACTIONS:
-        repeats = exemplar.lesson is LessonKind.REPEAT
+        repeats = exemplar.lesson is Lesson.REPEAT
         return DetectedSignal(signal=Signal.USED if repeats else Signal.CONTRADICTED, ratio=1.0)
     if not answer.has_words:
         return DetectedSignal(signal=Signal.UNKNOWN)
     episode = exemplar.episode
     asked = f"{question}\n{episode.goal}"
-    of_lesson = _of_repeat if exemplar.lesson is LessonKind.REPEAT else _of_avoid
+    of_lesson = _of_repeat if exemplar.lesson is Lesson.REPEAT else _of_avoid
     return of_lesson(episode, asked, answer)
 
 
@@ -116,7 +116,7 @@ class _Text:
 
     @cached_property
     def stance(self) -> bool | None:
-        return stance(self.raw, self.languages)
+        return yes_or_no(self.raw, self.languages)
 
     @cached_property
     def numbers(self) -> set[str]:

@@ -97,7 +97,7 @@ def admits_ignorance(text: str, languages: Sequence[Language]) -> bool:
     return any(language.unknowing.search(folded) for language in languages)
 
 
-def stance(text: str, languages: Sequence[Language]) -> bool | None:
+def yes_or_no(text: str, languages: Sequence[Language]) -> bool | None:
     """True for a text that begins with yes, False for no, None for neither."""
     folded = fold(text).strip()
     first = WORD.search(folded)

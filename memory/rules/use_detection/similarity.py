@@ -4,7 +4,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from memory.model import Exemplar, LessonKind, Signal
+from memory.model import Exemplar, Lesson, Signal
 from memory.rules.use_detection.detector import DetectedSignal, Detector
 from memory.rules.use_detection.polarity import Denials, admits_ignorance, simplified
 from memory.rules.use_detection.vocabulary import languages_of
@@ -27,7 +27,7 @@ class SimilarityDetector:
     def detect(self, exemplar: Exemplar, question: str, answer: str, action: str = "") -> DetectedSignal:
         """The inner detector's signal, or `used` by similarity."""
         found = self.detector.detect(exemplar, question, answer, action)
-        taught = exemplar.episode.output if exemplar.lesson is LessonKind.REPEAT else exemplar.episode.correction
+        taught = exemplar.episode.output if exemplar.lesson is Lesson.REPEAT else exemplar.episode.correction
         if found.signal not in (Signal.IGNORED, Signal.UNKNOWN) or not taught.strip() or not answer.strip():
             return found
         languages = languages_of([answer, taught])

@@ -14,7 +14,7 @@ _MARKS = ("Mn", "Mc", "Me", "Cf")
 _LATIN_WORD = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)*")
 
 
-def unmarked(text: str) -> str:
+def without_accents(text: str) -> str:
     """The text in NFKC, without accents and invisible characters."""
     if text.isascii():
         return text
@@ -30,7 +30,7 @@ def _without_marks(text: str) -> str:
 
 def fold(text: str) -> str:
     """The text in the form in which both sides are compared: unmarked and case-folded. The seed folds only one side."""
-    return unmarked(text).casefold()
+    return without_accents(text).casefold()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

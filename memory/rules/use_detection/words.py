@@ -16,7 +16,7 @@ from memory.rules.use_detection.vocabulary import (
     empty_words,
     number_words,
     stop_words,
-    unmarked,
+    without_accents,
 )
 
 WORD = re.compile(r"[^\W_]+(?:[-'.:/@_][^\W_]+)*")
@@ -71,7 +71,7 @@ def clauses(text: str) -> list[str]:
 
 
 def _plain(text: str) -> str:
-    without_codes = _EMOJI_CODE.sub(" ", unmarked(text))
+    without_codes = _EMOJI_CODE.sub(" ", without_accents(text))
     return _DECIMAL_COMMA.sub(".", _SMALL_HOUR.sub(r"\1", _FULL_HOUR.sub(r"\1", without_codes)))
 
 

@@ -23,7 +23,7 @@ Narrow = Callable[[Episode], bool]
 """Whether a reviewer may see and decide about a lesson."""
 
 
-def everything(_: Episode) -> bool:
+def sees_everything(_: Episode) -> bool:
     """Lets a reviewer see every lesson."""
     return True
 
@@ -64,7 +64,7 @@ class Batches:
         new = Batch(workspace=workspace, id=self._core.new_id(), name=name, digest=digest, actor=actor, at=now)
         return Intake(self._core, known[0] if known else new, is_dry_run=is_dry_run)
 
-    def views(self, workspace: str, narrow: Narrow = everything, *, open_only: bool = False) -> list[BatchView]:
+    def views(self, workspace: str, narrow: Narrow = sees_everything, *, open_only: bool = False) -> list[BatchView]:
         """The batches that were not taken back, newest first, without those of which the reviewer may see nothing."""
         with self._core.store.read() as tx:
             chosen = [each for each in tx.batches.within(workspace) if each.undone_at is None]
@@ -76,7 +76,7 @@ class Batches:
             found = _views(tx, workspace, chosen, narrow)
         return [each for each in found if each.total and (each.is_open or not open_only)]
 
-    def view(self, workspace: str, batch_id: str, narrow: Narrow = everything) -> BatchView:
+    def view(self, workspace: str, batch_id: str, narrow: Narrow = sees_everything) -> BatchView:
         """One batch. Raises `NotFound`."""
         with self._core.store.read() as tx:
             return _views(tx, workspace, [existing_batch(tx, workspace, batch_id)], narrow)[0]

@@ -11,7 +11,14 @@ from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW
-from memory.services.batches.batches import Narrow, chunks, everything, existing_batch, is_waiting, outlines_waiting
+from memory.services.batches.batches import (
+    Narrow,
+    chunks,
+    existing_batch,
+    is_waiting,
+    outlines_waiting,
+    sees_everything,
+)
 from memory.services.core import Core, event, record, record_and_index, require_episode
 from memory.services.teaching.correct import Draft, own_vote
 from memory.services.teaching.sources import Sources
@@ -32,7 +39,7 @@ class Reviewer:
 
     actor: str
     role: Role
-    may_decide: Narrow = everything
+    may_decide: Narrow = sees_everything
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

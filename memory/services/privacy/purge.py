@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 
 from memory.errors import InvalidInput
-from memory.model import Episode, EventKind, LessonKind, Origin, Reaction, Role, Scope, Signal, Verdict, Verdicts
+from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Verdict, Verdicts
 from memory.ports import EpisodeFilter, Transaction, rolled_back
 from memory.rules.audience import partitions_for, partitions_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective_events, replay, with_verdicts
@@ -300,7 +300,7 @@ class Purging:
         """The answers that used an episode as a lesson to repeat and would no longer be given it."""
         runs: dict[str, None] = {}
         for retrieval, item in work.tx.retrievals.of_episode(work.workspace, was.id, limit=ALL):
-            if item.signal is not Signal.USED or item.lesson is not LessonKind.REPEAT or retrieval.run_id in runs:
+            if item.signal is not Signal.USED or item.lesson is not Lesson.REPEAT or retrieval.run_id in runs:
                 continue
             answer = work.tx.episodes.of_run(work.workspace, retrieval.run_id)[:1]
             if answer and (work.wrote(was) or (_reaches(was, answer[0].scope) and not _reaches(now, answer[0].scope))):

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Sequence
 
-from memory.model import Episode, EventKind, LessonKind, LinkKind, RetrievalItem, Signal
+from memory.model import Episode, EventKind, Lesson, LinkKind, RetrievalItem, Signal
 from memory.model.normal_form import comparable
 from memory.ports import Transaction
 from memory.rules.consolidation import GOAL_CHARACTERS
@@ -108,7 +108,7 @@ def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> l
         for episode_id, every in shown.items()
         for retrieval, item in every
         if (episode_id in wanted and _holds_words(item))
-        or (episode_id in warnings and (item.lesson, item.signal) == (LessonKind.AVOID, Signal.USED))
+        or (episode_id in warnings and (item.lesson, item.signal) == (Lesson.AVOID, Signal.USED))
     }
     found = tx.episodes.of_runs(workspace, sorted(runs))
     return [node for run_id in sorted(found) for node in found[run_id]]
@@ -116,6 +116,6 @@ def resting_on(tx: Transaction, workspace: str, episode_ids: Sequence[str]) -> l
 
 def _holds_words(item: RetrievalItem) -> bool:
     """Whether an answer that was shown this lesson contains its words."""
-    if item.lesson is LessonKind.AVOID:
+    if item.lesson is Lesson.AVOID:
         return item.signal is Signal.CONTRADICTED
     return item.signal in (Signal.USED, Signal.CONTRADICTED)

@@ -17,7 +17,7 @@ from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.reliability import LEAST_RELIABLE
 from memory.rules.evidence.threshold import first_threshold, is_implied
 from memory.rules.evidence.voices import NoisyVerdict, Voice
-from memory.rules.evidence.weighing import rows, weigh
+from memory.rules.evidence.weighing import as_matrix, weigh
 from memory.rules.verdict import voice_weight
 from memory.services.core import Core
 from memory.services.embedders import merged
@@ -53,7 +53,7 @@ class Weighing:
         self._described = lru_cache(maxsize=8)(
             lambda actions: (
                 frozenset([each.name for each in actions]),
-                rows(core.embedder.embed([each.text for each in actions])),
+                as_matrix(core.embedder.embed([each.text for each in actions])),
             )
         )
 
@@ -128,7 +128,7 @@ class Weighing:
         ids, vectors = nearest.ids[:most], nearest.vectors[:most]
         read = tx.episodes.weighing_input(scope.workspace, scope.channel, ids)
         try:
-            names, descriptions = self._described(tuple(actions)) if actions else (frozenset[str](), rows([goal]))
+            names, descriptions = self._described(tuple(actions)) if actions else (frozenset[str](), as_matrix([goal]))
         except EmbeddingFailed:
             return Evidence(), read
         reliability = read.threshold.reliability if read.threshold else _ALL_RELIABLE

@@ -11,7 +11,7 @@ from memory.model import (
     Audience,
     Episode,
     Exemplar,
-    LessonKind,
+    Lesson,
     Recollection,
     RuleLine,
     Scope,
@@ -310,10 +310,10 @@ class _Search:
         author must be the asker or have fewer than `per_author` lessons. A mistake names the newest of its corrections
         that passed these limits, else none.
         """
-        by_author = Counter(e.episode.author for e in exemplars if e.lesson is LessonKind.REPEAT)
-        if all(exemplar.lesson is not LessonKind.AVOID for exemplar in exemplars):
+        by_author = Counter(e.episode.author for e in exemplars if e.lesson is Lesson.REPEAT)
+        if all(exemplar.lesson is not Lesson.AVOID for exemplar in exemplars):
             return exemplars
-        mistakes = [e.episode.id for e in exemplars if e.lesson is LessonKind.AVOID and e.episode.correction]
+        mistakes = [e.episode.id for e in exemplars if e.lesson is Lesson.AVOID and e.episode.correction]
         seen = corrections_for(self.tx, self.scope, mistakes, self.stored, self.lessons) if mistakes else {}
         self.corrections = frozenset((lesson.id, mistake) for mistake, by in seen.items() for lesson in by)
         chosen = {exemplar.episode.id for exemplar in exemplars}
@@ -326,7 +326,7 @@ class _Search:
                 if is_welcome if self.influential is None else lesson.id in self.influential:
                     by_author[lesson.author] += lesson.id not in chosen
                     lessons.append(lesson)
-            if exemplar.lesson is LessonKind.AVOID:
+            if exemplar.lesson is Lesson.AVOID:
                 text = lessons[-1].output if lessons else ""
                 exemplar = replace(exemplar, episode=replace(exemplar.episode, correction=text))
             expanded.append(exemplar)
@@ -347,15 +347,15 @@ class _Search:
 
     def settled(self, exemplars: tuple[Exemplar, ...]) -> tuple[Exemplar, ...]:
         """Settle or mark disagreements. Mistakes no longer name overruled or disputed corrections."""
-        self.approved = [e.episode for e in exemplars if e.lesson is LessonKind.REPEAT]
+        self.approved = [e.episode for e in exemplars if e.lesson is Lesson.REPEAT]
         if len({episode.signature for episode in self.approved}) < 2:
             return exemplars
         settled = settle_disagreements(exemplars, self._voice_of, self._similarity)
-        confirmed = {e.episode.output for e in settled if e.lesson is LessonKind.REPEAT}
+        confirmed = {e.episode.output for e in settled if e.lesson is Lesson.REPEAT}
         unsettled = {episode.output for episode in self.approved} - confirmed
         return tuple(
             replace(e, episode=replace(e.episode, correction=""))
-            if e.lesson is LessonKind.AVOID and e.episode.correction in unsettled
+            if e.lesson is Lesson.AVOID and e.episode.correction in unsettled
             else e
             for e in settled
         )

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from memory.model import Episode, EventKind, Exemplar, LessonKind, RuleLine, Scope, Verdict
+from memory.model import Episode, EventKind, Exemplar, Lesson, RuleLine, Scope, Verdict
 from memory.model.upkeep import Rule
 from memory.ports import Transaction
 from memory.rules.audience import nearest_entry, partitions_for, partitions_of
@@ -12,7 +12,7 @@ from memory.rules.consolidation import active_lessons, advice_of, could_support,
 LESSONS_READ = 20
 """How many lessons of one rule are read for its line at most."""
 
-_LESSONS = {LessonKind.REPEAT: Verdict.SUCCESS, LessonKind.AVOID: Verdict.FAILURE}
+_LESSONS = {Lesson.REPEAT: Verdict.SUCCESS, Lesson.AVOID: Verdict.FAILURE}
 
 
 def rule_lines(
@@ -78,7 +78,7 @@ def _as_stored(
     tx: Transaction, workspace: str, resting: Mapping[str, Exemplar], stored: Mapping[str, Episode]
 ) -> list[Episode]:
     """The exemplars' episodes as stored: a mistake has its own correction, not only what the asker may see."""
-    mistakes = [episode_id for episode_id, exemplar in resting.items() if exemplar.lesson is LessonKind.AVOID]
+    mistakes = [episode_id for episode_id, exemplar in resting.items() if exemplar.lesson is Lesson.AVOID]
     stored = {**stored, **tx.episodes.get_many(workspace, [each for each in mistakes if each not in stored])}
     return [stored.get(episode_id, exemplar.episode) for episode_id, exemplar in resting.items()]
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from memory.model import Episode, Termination, Vector, Verdict
 from memory.ports import EpisodeFilter
 from memory.rules.evidence.coverage import SETTLED_FROM
-from memory.rules.evidence.weighing import rows
+from memory.rules.evidence.weighing import as_matrix
 from memory.rules.map_layout import MapLayout, lay_out
 from memory.services.core import Core
 from memory.services.reports.gaps import Gap, covering, has_no_answer, is_open, vectors_of
@@ -71,7 +71,10 @@ def _unsettled(asked: Sequence[Episode], lessons: Sequence[Episode], vectors: di
     right = [each for each in lessons if each.verdict is Verdict.SUCCESS]
     if not asked or not right:
         return list(asked)
-    is_near = rows([vectors[each.id] for each in asked]) @ rows([vectors[each.id] for each in right]).T >= SETTLED_FROM
+    is_near = (
+        as_matrix([vectors[each.id] for each in asked]) @ as_matrix([vectors[each.id] for each in right]).T
+        >= SETTLED_FROM
+    )
     return [
         each
         for each, hits in zip(asked, is_near, strict=True)

@@ -9,7 +9,7 @@ from memory.model.chat_setting import ChatSetting, SettingChange, in_force
 from memory.model.scope import platform_of
 from memory.model.validation import require_whole
 from memory.ports import Store, Transaction
-from memory.rules.chat_settings import Settable, admits, canonical, effective_role, settable
+from memory.rules.chat_settings import Settable, admits, canonical_value, effective_role, setting_named
 from memory.services.core import Core, event_of_workspace
 
 
@@ -23,7 +23,7 @@ class Admission:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """The use cases of settings changed in chat. Only names in the core's `settable` have an effect."""
+    """The use cases of settings changed in chat. Only names in the core's `setting_named` have an effect."""
 
     _core: Core
 
@@ -44,7 +44,9 @@ class ChatSettings:
         """The lists that name a person. Lists belong to the workspace and are not erased with the person."""
         with self._core.store.read() as tx:
             stored = tx.settings.within(workspace, "")
-            return sorted(each.name for each in stored if settable(each.name).is_list and person in each.value.split())
+            return sorted(
+                each.name for each in stored if setting_named(each.name).is_list and person in each.value.split()
+            )
 
     def admission(self, scope: Scope, role: Role) -> Admission:
         """The effective role of a person with this role on the platform, and whether they may use the bot there."""
@@ -58,7 +60,7 @@ class ChatSettings:
         change it, or a setting that the settings file does not allow to change.
         """
         setting = self._may_change(scope, role, name, everywhere=everywhere)
-        after = canonical(name, value) if value is not None else None
+        after = canonical_value(name, value) if value is not None else None
         with self._core.store.write() as tx:
             self._set(tx, scope, _channel(setting, scope, everywhere=everywhere), name, after)
 
@@ -67,11 +69,11 @@ class ChatSettings:
         setting = self._may_change(scope, role, name, everywhere=True)
         if not setting.is_list:
             raise InvalidInput(f"{name} is no list")
-        added = set(canonical(name, add).split()) if add else set[str]()
+        added = set(canonical_value(name, add).split()) if add else set[str]()
         with self._core.store.write() as tx:
             now = tx.settings.get(scope.workspace, "", name)
             ids = (set(now.value.split() if now else ()) | added) - set(remove.split())
-            self._set(tx, scope, "", name, canonical(name, " ".join(ids)) if ids else None)
+            self._set(tx, scope, "", name, canonical_value(name, " ".join(ids)) if ids else None)
 
     def undo(self, scope: Scope, role: Role, name: str, *, everywhere: bool = False) -> bool:
         """Restore the value before the last change at this place; a second undo redoes the change.
@@ -94,7 +96,7 @@ class ChatSettings:
             return _changes(tx, workspace)[:limit]
 
     def _may_change(self, scope: Scope, role: Role, name: str, *, everywhere: bool) -> Settable:
-        setting = settable(name)
+        setting = setting_named(name)
         if name not in self._core.settable:
             raise InvalidInput(f"{name} is decided in the settings file of whoever runs me, and not in chat")
         if not setting.may_be_changed_by(role):

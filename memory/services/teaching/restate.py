@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from memory.errors import InvalidInput
-from memory.model import Episode, EventKind, LessonKind, Origin, Reaction, Role, Scope, Signal, Vector, Visibility
+from memory.model import Episode, EventKind, Lesson, Origin, Reaction, Role, Scope, Signal, Vector, Visibility
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import narrower, visibility_of
 from memory.rules.fold import DECISIONS, GRADINGS, effective_events, reaction_detail, registers
@@ -183,7 +183,7 @@ class _OwnQuestions:
         used = {
             retrieval.run_id
             for retrieval, item in self._tx.retrievals.of_episode(lesson.workspace, lesson.id, limit=ALL)
-            if item.signal is Signal.USED and item.lesson is LessonKind.REPEAT
+            if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
         }
         fitting = (
             each

@@ -101,8 +101,10 @@ class Listing:
 
     def titled(self, title: str) -> list[Topic]:
         """The topics with this title or id, ignoring case and articles."""
-        wanted = bare(title)
-        return [each for each in self.visible.live if wanted in (bare(each.title or ""), bare(each.public_id))]
+        wanted = bare_title(title)
+        return [
+            each for each in self.visible.live if wanted in (bare_title(each.title or ""), bare_title(each.public_id))
+        ]
 
 
 def _likeness(topic: Topic, words: Set[str], stored: Vector | None, vector: Vector | None) -> float:
@@ -114,7 +116,7 @@ def _likeness(topic: Topic, words: Set[str], stored: Vector | None, vector: Vect
 _ARTICLES = ("the ", "a ", "an ", "our ", "my ", "your ")
 
 
-def bare(title: str) -> str:
+def bare_title(title: str) -> str:
     """A title in lower case, without outer punctuation and a leading article."""
     folded = " ".join(title.casefold().split()).strip(" .!?\"'“”")
     article = next((each for each in _ARTICLES if folded.startswith(each)), "")

@@ -17,7 +17,7 @@ from memory.model import (
     Exemplar,
     Grade,
     GradeSource,
-    LessonKind,
+    Lesson,
     Origin,
     Scope,
     Signal,
@@ -29,7 +29,7 @@ from memory.model import (
 )
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.audience import partitions_for, partitions_of, visibility_of
-from memory.rules.control_arm import hashed
+from memory.rules.control_arm import hash_fraction
 from memory.rules.quarantine import flags
 from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
@@ -83,7 +83,7 @@ class ModelGrades:
         answers that are not fully posted, and answers based on another guess are left out.
         """
         now = self._core.clock()
-        workspaces = sorted(self._core.store.workspaces(), key=lambda each: hashed(f"{now.isoformat()} {each}"))
+        workspaces = sorted(self._core.store.workspaces(), key=lambda each: hash_fraction(f"{now.isoformat()} {each}"))
         with self._core.store.read() as tx:
             waiting = [_judgeable(tx, each, self._undecided(tx, each, now - idle))[:limit] for each in workspaces]
             in_turn = [root for row in zip_longest(*waiting) for root in row if root is not None][:limit]
@@ -160,7 +160,7 @@ def _resting_on_people(tx: Transaction, workspace: str, roots: Sequence[Episode]
             item.episode_id
             for _, items in recalls
             for item in items
-            if item.signal is Signal.USED and item.lesson is LessonKind.REPEAT
+            if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
         }
         for run_id, recalls in tx.retrievals.of_runs(workspace, [root.run_id for root in roots]).items()
     }

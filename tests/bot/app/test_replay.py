@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from bot.agent.tools.registry import Tool, ToolContext
-from bot.app.replay import Differs, Replay, ReplayRequest, approved, replay
+from bot.app.replay import Differs, Replay, ReplayRequest, approved_nodes, replay
 from bot.cli.root import goodbot
 from bot.errors import ModelUnavailable
 from memory.adapters.dry_run_store import DryRunStore
@@ -105,12 +105,12 @@ async def test_only_what_people_approved_of_is_replayed_and_of_each_question_the
     await chat.react(await chat.ask(question))
     await chat.ask("how many weeks does a year have?")
     await chat.react(await chat.ask("how many years does a reign have?"), "👎")
-    found = approved(world.memory, ReplayRequest(workspace="terminal:w"))
+    found = approved_nodes(world.memory, ReplayRequest(workspace="terminal:w"))
     assert [nodes[0].output for nodes in found] == ["two"]
-    assert approved(world.memory, ReplayRequest(workspace="terminal:other")) == []
+    assert approved_nodes(world.memory, ReplayRequest(workspace="terminal:other")) == []
     later = world.clock() + timedelta(days=9)
-    assert approved(world.memory, ReplayRequest(workspace="terminal:w", since=later)) == []
-    assert approved(world.memory, ReplayRequest(workspace="terminal:w", channel="c2")) == []
+    assert approved_nodes(world.memory, ReplayRequest(workspace="terminal:w", since=later)) == []
+    assert approved_nodes(world.memory, ReplayRequest(workspace="terminal:w", channel="c2")) == []
 
 
 async def test_an_answer_may_be_tried_without_the_lesson_it_became() -> None:

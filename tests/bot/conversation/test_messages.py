@@ -4,7 +4,7 @@ import pytest
 
 from bot.conversation.commands.lesson_lines import belief_line
 from bot.conversation.messages import lesson_line, lesson_lines, named
-from memory.model import Audience, LessonKind
+from memory.model import Audience, Lesson
 from memory.services import UsedLesson
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
@@ -24,8 +24,8 @@ def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
     used = UsedLesson(episode=lesson, relevance=0.94)
     assert "94% match, taught by you)" in lesson_line(used, you)
     assert "94% match, taught by whoever began this chat)" in lesson_line(used, bob)
-    assert "taught by you," in belief_line(lesson, LessonKind.REPEAT, Audience.PERSONAL, you)
-    assert "taught by whoever began this chat," in belief_line(lesson, LessonKind.REPEAT, Audience.CHANNEL, bob)
+    assert "taught by you," in belief_line(lesson, Lesson.REPEAT, Audience.PERSONAL, you)
+    assert "taught by whoever began this chat," in belief_line(lesson, Lesson.REPEAT, Audience.CHANNEL, bob)
     proposed = UsedLesson(episode=lesson, relevance=None, is_proposed=True)
     assert lesson_line(proposed, bob).endswith("(proposed by whoever began this chat)")
 

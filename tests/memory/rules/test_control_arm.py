@@ -3,14 +3,14 @@
 from hypothesis import given, strategies as st
 
 from memory.adapters.system import TimeOrderedIds
-from memory.rules.control_arm import hashed, is_control
+from memory.rules.control_arm import hash_fraction, is_control
 
 
 @given(st.text(), st.floats(0, 0.5), st.floats(0, 0.5))
 def test_a_run_stays_where_it_is_and_a_larger_share_only_adds_runs(run_id: str, one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert 0 <= hashed(run_id) < 1
-    assert hashed(run_id) == hashed(run_id)
+    assert 0 <= hash_fraction(run_id) < 1
+    assert hash_fraction(run_id) == hash_fraction(run_id)
     assert is_control(run_id, high) or not is_control(run_id, low)
     assert not is_control(run_id, 0)
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.errors import InvalidInput
-from memory.model import Audience, EventKind, LessonKind, Role, TeachingPolicy, Verdict, Verdicts
+from memory.model import Audience, EventKind, Lesson, Role, TeachingPolicy, Verdict, Verdicts
 from memory.ports import EpisodeFilter
 from memory.rules.quarantine import LESSON_CHARACTERS, Flag, flags
 from memory.rules.retrieval.prompt import render_lessons
@@ -58,18 +58,18 @@ class TestQuarantine(Attacked):
         held = world.memory.audit.episodes(lesson.workspace, EpisodeFilter(quarantined_only=True))
         assert [each.id for each in held] == [lesson.id]
         assert world.episode(failed).correction == ""
-        assert self.shown(world) == [(LessonKind.AVOID, "")]
+        assert self.shown(world) == [(Lesson.AVOID, "")]
         with pytest.raises(InvalidInput, match="only a teacher may release"):
             world.memory.curation.release(lesson.workspace, lesson.id, actor="bob", role=Role.MEMBER)
         world.memory.curation.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
         world.memory.curation.release(lesson.workspace, lesson.id, actor="tea", role=Role.TEACHER)
-        assert self.shown(world) == [(LessonKind.REPEAT, ""), (LessonKind.AVOID, lesson.output)]
+        assert self.shown(world) == [(Lesson.REPEAT, ""), (Lesson.AVOID, lesson.output)]
         assert world.episode(failed).correction == lesson.output
         log = world.memory.audit.run(lesson.workspace, lesson.run_id).events
         kinds = [each.kind for each in log]
         assert (kinds.count(EventKind.QUARANTINED), kinds.count(EventKind.RELEASED)) == (1, 1)
 
-    def shown(self, world: World) -> list[tuple[LessonKind, str]]:
+    def shown(self, world: World) -> list[tuple[Lesson, str]]:
         found = world.memory.recalling.recall(scope("bob"), "lunch?").exemplars
         return sorted(((each.lesson, each.episode.correction) for each in found), reverse=True)
 

@@ -38,7 +38,7 @@ from bot.adapters.discord.incoming.private_replies import (
     private_reply_for,
 )
 from bot.adapters.discord.incoming.reactions import SOMEBODY, start_delivery
-from bot.adapters.discord.plain_text import as_command, mentions, plain, without_mention
+from bot.adapters.discord.plain_text import as_command, mentions, plain_text, without_mention
 from bot.adapters.discord.views import asked_about
 from bot.adapters.flow_control import RateLimiter, Refusal
 from bot.adapters.private_reply import PrivateReply, no_reply, replying_to
@@ -119,7 +119,7 @@ class Intake:
             return
         place = await self._context.channels.of(message.channel.id, guild_id(message))
         names = await self._names(message)
-        text = plain(without_mention(message.content, *self._ids(message)), names)
+        text = plain_text(without_mention(message.content, *self._ids(message)), names)
         is_call = address is Address.MENTION and mentions(message.content, *self._ids(message))
         typed = command_in(as_command(without_mention(message.content, *self._ids(message)), names))
         if address in UNADDRESSED:
@@ -266,7 +266,7 @@ class Intake:
             self._message(message)
 
     async def _on_edit(self, message: discord.Message, edited_at: datetime, *, is_addressed: bool) -> None:
-        text = plain(without_mention(message.content, *self._ids(message)), await self._names(message))
+        text = plain_text(without_mention(message.content, *self._ids(message)), await self._names(message))
         if not text and not message.attachments:
             return
         attached = await read_files(message.attachments if is_addressed else (), self._context.rest)

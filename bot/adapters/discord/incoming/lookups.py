@@ -8,13 +8,13 @@ from bot.adapters.discord.directory import address, workspace_of
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.message_facts import is_by_person
 from bot.adapters.discord.incoming.missing_intent_hint import own_role_in
-from bot.adapters.discord.plain_text import plain, without_mention
+from bot.adapters.discord.plain_text import plain_text, without_mention
 from bot.adapters.naming import plain_name
 from bot.errors import MessengerError
 from bot.model import Remark
 from memory.model import Scope
 from memory.model.saved import AnsweredQuestion
-from memory.rules.chat_settings import TEACHERS, entries
+from memory.rules.chat_settings import TEACHERS, listed_ids
 
 
 async def remarks(
@@ -41,7 +41,7 @@ async def remarks(
         Remark(
             message_id=str(each.id) if str(each.channel.id) == scope.channel else f"{scope.thread}-{each.id}",
             person=str(each.author.id),
-            text=plain(each.content, _names(each)),
+            text=plain_text(each.content, _names(each)),
             at=each.created_at,
         )
         for each in sorted(found.values(), key=lambda each: each.id)
@@ -119,7 +119,7 @@ async def _question(context: HandlerContext, scope: Scope, answer: discord.Messa
 
 async def _text(context: HandlerContext, message: discord.Message) -> str:
     text = without_mention(message.content, context.client.me, own_role_in(message))
-    return plain(text, await context.mentions.names(text, message.author, message.mentions))
+    return plain_text(text, await context.mentions.names(text, message.author, message.mentions))
 
 
 async def teacher_names(context: HandlerContext, guild: discord.Guild) -> list[str]:
@@ -136,7 +136,7 @@ async def teacher_names(context: HandlerContext, guild: discord.Guild) -> list[s
 
 async def _deciders(context: HandlerContext, guild: discord.Guild) -> list[str]:
     """Who may approve for others: ids of people and server roles, then other groups in words; each once."""
-    in_chat = entries(TEACHERS, await context.queries.set_in_chat(workspace_of(guild.id)))
+    in_chat = listed_ids(TEACHERS, await context.queries.set_in_chat(workspace_of(guild.id)))
     return list(dict.fromkeys([*in_chat, *context.roles.deciders]))
 
 

@@ -44,7 +44,7 @@ def to_discord(text: str) -> str:
     return "\n".join(shown)
 
 
-def harmless(text: str) -> str:
+def defuse_mentions(text: str) -> str:
     """The text with mentions, custom emoji and time stamps defused."""
     return _BROADCAST.sub(f"@{INVISIBLE}", _CONTROL.sub(f"<{INVISIBLE}", text))
 
@@ -78,7 +78,7 @@ def _quiet(found: re.Match[str]) -> str:
 
 def one_line(text: str, longest: int) -> str:
     """Text as one line without formatting and mentions, cut to `longest` characters."""
-    words = harmless(" ".join(text.split()))
+    words = defuse_mentions(" ".join(text.split()))
     shown = re.sub(r"([\\*_`~|])", r"\\\1", words)
     return shown if len(shown) <= longest else f"{shown[: longest - 1].rstrip(chr(92))}…"
 
@@ -163,7 +163,7 @@ def _words(text: str) -> str:
     text = _IMAGE.sub(_image, _BREAK.sub("\n", text))
     text = with_real_addresses(text) if "](" in text else text
     text = "\n".join(map(_strong, text.split("\n")))
-    return harmless(re.sub(r"(?<!\\)\|\|", r"\\|\\|", text))
+    return defuse_mentions(re.sub(r"(?<!\\)\|\|", r"\\|\\|", text))
 
 
 def _image(found: re.Match[str]) -> str:

@@ -5,13 +5,13 @@ from datetime import UTC, datetime
 
 from bot.adapters.llm.offline.prompt_parser import PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
-from memory.model import LessonKind
+from memory.model import Lesson
 from memory.model.evidence import ActionText, Evidence
 from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, noise_of
 from memory.rules.evidence.named_action import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.voices import NoisyVerdict
-from memory.rules.evidence.weighing import rows, weigh
+from memory.rules.evidence.weighing import as_matrix, weigh
 from memory.rules.retrieval.prompt import one_line
 
 _WRONG_ANSWER_CHARACTERS = 200
@@ -27,7 +27,7 @@ def prompt_evidence(
     judged = list(_judged(lessons, [action.name for action in actions]))
     texts = [goal, *(each.goal for each in judged), *(action.text for action in actions)]
     vectors = similarity.vectors(texts)
-    known, described = vectors[1 : 1 + len(judged)], rows(vectors[1 + len(judged) :])
+    known, described = vectors[1 : 1 + len(judged)], as_matrix(vectors[1 + len(judged) :])
     return weigh(vectors[0], judged, known, actions, described, _CONFIG)
 
 
@@ -36,7 +36,7 @@ def _judged(lessons: Sequence[PromptLesson], actions: Sequence[str]) -> Iterator
     answers = [text for lesson in lessons for text in (lesson.answer, lesson.instead) if text]
     whole = {one_line(text, _WRONG_ANSWER_CHARACTERS): text for text in answers}
     for number, lesson in enumerate(lessons):
-        is_right = lesson.kind is LessonKind.REPEAT
+        is_right = lesson.kind is Lesson.REPEAT
         text = lesson.answer if is_right else whole.get(lesson.wrong_answer, lesson.wrong_answer)
         if lesson.action in (ANSWER, *actions) and (text or lesson.action != ANSWER):
             yield _lesson(number, lesson.goal, lesson.action, text, approves=is_right)

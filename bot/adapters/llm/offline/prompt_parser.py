@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from memory.model import LessonKind
+from memory.model import Lesson
 from memory.rules.retrieval.prompt import RULES_HEADER
 
 _GOAL_BEGINS, _GOAL_ENDS = "<goal>\n", "\n</goal>"
@@ -26,7 +26,7 @@ _NEUTRALISED = re.compile(
 class PromptLesson:
     """A lesson in a prompt."""
 
-    kind: LessonKind
+    kind: Lesson
     action: str
     """A tool's name, `answer`, `expand` or `none`."""
     goal: str
@@ -100,7 +100,7 @@ def _read_lessons(lines: Iterable[str]) -> list[PromptLesson]:
             # Continuation lines are indented by two spaces, which are not part of the text.
             field.append(line.removeprefix("  "))
     # Disputed lessons are for models that can weigh them; they are not to be followed.
-    return [_prompt_lesson(first, fields) for first, fields in found if first["lesson"] != LessonKind.DISPUTED]
+    return [_prompt_lesson(first, fields) for first, fields in found if first["lesson"] != Lesson.DISPUTED]
 
 
 def _prompt_lesson(first: re.Match[str], fields: dict[str, list[str]]) -> PromptLesson:
@@ -108,7 +108,7 @@ def _prompt_lesson(first: re.Match[str], fields: dict[str, list[str]]) -> Prompt
         return unescaped("\n".join(fields.get(name, ())))
 
     return PromptLesson(
-        kind=LessonKind(first["lesson"]),
+        kind=Lesson(first["lesson"]),
         action=first["action"],
         goal=unescaped(first["goal"]),
         answer=text("Answer"),

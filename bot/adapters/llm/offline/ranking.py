@@ -17,7 +17,7 @@ from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.decision import CONTROL_NAMES
 from bot.model import ToolSpec
-from memory.model import MOST_OPTIONS, LessonKind
+from memory.model import MOST_OPTIONS, Lesson
 from memory.model.evidence import (
     INITIAL_THRESHOLD,
     MIN_STORED,
@@ -240,13 +240,13 @@ class Chooser:
     def may_expand(self, goal: str) -> bool:
         """Whether the goal may be expanded: people did not reject that for the most similar expanded goal."""
         expanded = [pair for pair in self._nearest_first(goal) if pair[0].action == EXPAND]
-        return not expanded or expanded[0][0].kind is LessonKind.REPEAT or expanded[0][1] < _REJECTED_EXPANSION
+        return not expanded or expanded[0][0].kind is Lesson.REPEAT or expanded[0][1] < _REJECTED_EXPANSION
 
     def repeated_steps(self, goal: str) -> str:
         """The steps of the expansion that people approved for the same goal; empty if there is none."""
         for lesson, likeness in self._nearest_first(goal):
             is_it = likeness >= SAME_GOAL and not are_opposed(goal, lesson.goal)
-            if is_it and lesson.kind is LessonKind.REPEAT and lesson.action == EXPAND:
+            if is_it and lesson.kind is Lesson.REPEAT and lesson.action == EXPAND:
                 return lesson.steps
         return ""
 

@@ -8,7 +8,7 @@ from typing import Any
 from bot.adapters import forms
 from bot.adapters.command_words import ParsedCommand, slash_command
 from bot.adapters.private_reply import replying_to
-from bot.adapters.slack.events import Json, Location, as_command, message_id_of, plain, time_of, without_mention
+from bot.adapters.slack.events import Json, Location, as_command, message_id_of, plain_text, time_of, without_mention
 from bot.adapters.slack.incoming.acknowledgement import Ack, TimelyAcknowledgement
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
@@ -192,7 +192,7 @@ class Interactions:
     async def _plain(self, message: Json, channel: str) -> str:
         """The text of a message without the bot's mention, and with names in place of other mentions."""
         text = without_mention(str(message.get("text") or ""), self._context.identity.user)
-        return plain(await self._context.mentions.labelled(text, channel))
+        return plain_text(await self._context.mentions.labelled(text, channel))
 
     async def teaching(self, body: Json) -> None:
         """The teaching modal was submitted."""

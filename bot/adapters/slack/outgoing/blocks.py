@@ -7,7 +7,7 @@ from typing import Any
 
 from bot.adapters import forms
 from bot.adapters.command_words import ParsedCommand
-from bot.adapters.slack.outgoing.mrkdwn import escaped, harmless, to_mrkdwn
+from bot.adapters.slack.outgoing.mrkdwn import defuse_mentions, escaped, to_mrkdwn
 from bot.model import BotMessage, Choice
 from memory.model import Audience
 
@@ -62,7 +62,7 @@ def message_blocks(message: BotMessage) -> list[Block]:
     is_seen_alone = bool(message.private_to) or message.channel.startswith("D")
     has_choices = not message.is_answer and (is_seen_alone or message.is_for_all)
     choices = choice_blocks(message.choices) if has_choices else []
-    return [{"type": "markdown", "text": harmless(message.text) or " "}, *under_answer(message), *choices]
+    return [{"type": "markdown", "text": defuse_mentions(message.text) or " "}, *under_answer(message), *choices]
 
 
 def under_answer(message: BotMessage) -> list[Block]:
@@ -71,7 +71,7 @@ def under_answer(message: BotMessage) -> list[Block]:
     if message.note:
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": escaped(message.note)}]})
     if message.lessons:
-        used = [f"↳ used lesson: {escaped(harmless(lesson)[:_LESSON_LIMIT])}" for lesson in message.lessons[:10]]
+        used = [f"↳ used lesson: {escaped(defuse_mentions(lesson)[:_LESSON_LIMIT])}" for lesson in message.lessons[:10]]
         blocks.append({"type": "context", "elements": [{"type": "mrkdwn", "text": line} for line in used]})
     if message.is_answer and message.choices:
         blocks += choice_blocks(message.choices)

@@ -32,7 +32,7 @@ _CODE_BROADCAST = re.compile(r"[@＠](?=(?:everyone|here|channel|group)\b(?![.(]
 _PARSER = parser()
 
 
-def harmless(text: str) -> str:
+def defuse_mentions(text: str) -> str:
     """The text with all defused that would notify people: `<!channel>`, `<@U1>`, `<!subteam^S1>`, `@everyone`."""
     return _CONTROL_LINK.sub(INVISIBLE, _quiet(text))
 

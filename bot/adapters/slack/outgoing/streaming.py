@@ -16,7 +16,7 @@ from contextlib import suppress
 from bot.adapters.commonmark import size
 from bot.adapters.slack.events import timestamp_in
 from bot.adapters.slack.outgoing.blocks import fallback_text, message_blocks, under_answer
-from bot.adapters.slack.outgoing.mrkdwn import harmless
+from bot.adapters.slack.outgoing.mrkdwn import defuse_mentions
 from bot.adapters.slack.outgoing.posting import metadata
 from bot.adapters.slack.threads import Threads
 from bot.adapters.slack.web import NO_WAIT_S, Web, code_of, may_have_happened
@@ -53,7 +53,7 @@ class Streamer:
 
         Raises `MessengerError` if a stream began, or may have, so that `complete` can end it later.
         """
-        text = harmless(message.text)
+        text = defuse_mentions(message.text)
         is_streamable = len(text) > SHORTEST and size(text) <= _LIMIT and not _LINK.search(text)
         recipient = self._recipient(message, team)
         if _part(message) in self._unended or not is_streamable or recipient is None:
@@ -84,7 +84,7 @@ class Streamer:
 
         If that is not possible, the answer appears when it is complete. Raises `MessengerError`.
         """
-        part, text = _part(message), harmless(message.text)
+        part, text = _part(message), defuse_mentions(message.text)
         shown, recipient = self._shown.get(part), self._recipient(message, team)
         if shown is None and recipient is not None and not _LINK.search(text):
             self._shown[part] = ""
@@ -108,7 +108,7 @@ class Streamer:
         With `may_be_begun` the try may have been an earlier process's. Raises `MessengerError` if the stream cannot be
         looked for or completed now.
         """
-        text = harmless(message.text)
+        text = defuse_mentions(message.text)
         known = self._unended.get(_part(message))
         if not message.thread or not text.strip() or (known is None and not may_be_begun):
             return ""

@@ -32,7 +32,7 @@ class RefusedLine(BaseModel):
     reason: str
 
 
-class ImportReport(BaseModel):
+class ImportedLines(BaseModel):
     """What became of the lines of an import."""
 
     imported: int
@@ -47,7 +47,7 @@ class ImportReport(BaseModel):
     IMPORT_PATH,
     openapi_extra={"requestBody": {"content": {NDJSON: {"schema": {"type": "string"}}}, "required": True}},
 )
-async def import_(request: Request, memory: ServedMemory, who: Admin, place: There) -> ImportReport:
+async def import_(request: Request, memory: ServedMemory, who: Admin, place: There) -> ImportedLines:
     """Take in an export, one JSON object a line, each of at most 1 MB, as what one person judged.
 
     Known episodes stay unchanged, so an interrupted import can be sent again. A part of an answer that is not
@@ -69,7 +69,7 @@ class _Import:
     scope: Scope
     number: int = 0
     waiting: list[tuple[int, str]] = field(default_factory=list)
-    done: ImportReport = field(default_factory=lambda: ImportReport(imported=0, skipped=0, refused=0, errors=[]))
+    done: ImportedLines = field(default_factory=lambda: ImportedLines(imported=0, skipped=0, refused=0, errors=[]))
 
     @property
     def is_full(self) -> bool:

@@ -127,10 +127,10 @@ def accounts_of(lines: Iterable[str]) -> list[Account]:
 
 @cache
 def _placeholder_digest() -> str:
-    return hashed(secrets.token_hex())
+    return password_digest(secrets.token_hex())
 
 
-def hashed(password: str) -> str:
+def password_digest(password: str) -> str:
     """The digest of a password for the settings."""
     return PasswordHasher().hash(password)
 

@@ -8,7 +8,7 @@ from starlette.responses import Response
 from bot.adapters.web.pages.access import WebRole
 from bot.adapters.web.pages.cookies import Notice
 from bot.adapters.web.pages.page import AdminPage, PageRoute, Visit
-from bot.conversation.commands.forget_messages import forgotten
+from bot.conversation.commands.forget_messages import forgotten_message
 from bot.conversation.commands.purge_command import purge_counts
 from memory.errors import InvalidInput
 from memory.library.export import export_person
@@ -91,7 +91,7 @@ def forget(visit: Visit) -> Response:
     if visit.form.get("again", "").strip() != name or not name:
         raise InvalidInput("write the name once more, exactly as it stands there: this cannot be undone")
     erased = visit.memory.privacy.forget(visit.workspace, name, actor=visit.actor)
-    return visit.back("people", Notice(forgotten(erased)))
+    return visit.back("people", Notice(forgotten_message(erased)))
 
 
 PAGE = AdminPage(

@@ -18,7 +18,7 @@ from bot.adapters.llm.offline.splitting import Split, split
 from bot.agent.decision import CONTROL_NAMES
 from bot.app.bench.tasks.task_set import THAT_PERSON
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
-from memory.model import LessonKind
+from memory.model import Lesson
 from memory.model.evidence import Evidence
 
 _FAIL, _RECALL = "fail", "recall"
@@ -153,7 +153,7 @@ def by_part(lessons: Iterable[PromptLesson]) -> Iterable[PromptLesson]:
     for lesson in lessons:
         parts = [part for way in ways(lesson.goal) for part in way]
         done = [step.partition("(")[0] for step in lesson.steps.split("; ") if "(" in step]
-        if len(parts) < 2 or len(done) < 2 or lesson.kind is not LessonKind.REPEAT:
+        if len(parts) < 2 or len(done) < 2 or lesson.kind is not Lesson.REPEAT:
             yield lesson
             continue
         for part, tool in zip(parts, done, strict=False):

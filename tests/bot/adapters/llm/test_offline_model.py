@@ -21,7 +21,7 @@ from bot.model import ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, Use
 from memory.adapters.embedding.hashing import HashingEmbedder
 from memory.errors import EmbeddingFailed
 from memory.library.working_memory import Observation
-from memory.model import Audience, Episode, Exemplar, LessonKind, Scope, Step, StepKind, Vector, Verdict, Verdicts
+from memory.model import Audience, Episode, Exemplar, Lesson, Scope, Step, StepKind, Vector, Verdict, Verdicts
 from memory.rules.retrieval.prompt import render_lessons
 from tests.bot.adapters.llm.offline_tools import BUILT_IN, CALCULATOR, CLOCK, NOW, OFFERED
 from tests.doubles.model import CannedRecall, make_tree
@@ -422,7 +422,7 @@ def test_a_rendered_prompt_is_read_back(goal: str, asked: str, answer: str) -> N
     assert prompt.goal == goal.strip()
     assert prompt.keys == ("a (b)",)
     first, second = prompt.lessons
-    assert (first.kind, first.action, first.answer) == (LessonKind.REPEAT, "answer", answer.strip())
+    assert (first.kind, first.action, first.answer) == (Lesson.REPEAT, "answer", answer.strip())
     assert first.goal == " ".join(asked.split())
     assert (second.goal, second.answer) == ("second", "two")
 
@@ -432,8 +432,8 @@ def test_an_avoid_lesson_is_read_back() -> None:
     corrected = lesson("who", "x", action="none", verdict=Verdict.FAILURE, correction="Ana.\nOr Bo.")
     prompt = read_prompt(opening("now", rejected, corrected).text)
     assert prompt.lessons == (
-        PromptLesson(kind=LessonKind.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
-        PromptLesson(kind=LessonKind.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
+        PromptLesson(kind=Lesson.AVOID, action="answer", goal="when is lunch", wrong_answer="It is 9."),
+        PromptLesson(kind=Lesson.AVOID, action="none", goal="who", instead="Ana.\nOr Bo."),
     )
 
 

@@ -12,7 +12,7 @@ from bot.adapters.llm.offline.similarity import Similarity
 from bot.agent.tools.about import about_tool
 from bot.agent.tools.who import who_tool
 from bot.model import ModelTurn
-from memory.model import LessonKind
+from memory.model import Lesson
 from tests.bot.adapters.llm import offline_goals as goals
 from tests.bot.adapters.llm.offline_tools import NOW, OFFERED
 from tests.doubles.packaged_embedder import packaged_embedder
@@ -31,7 +31,7 @@ def _decide(goal: str, *lessons: PromptLesson) -> ModelTurn:
 
 def _taught() -> tuple[PromptLesson, ...]:
     return tuple(
-        PromptLesson(kind=LessonKind.REPEAT, action="answer", goal=question, answer=answer)
+        PromptLesson(kind=Lesson.REPEAT, action="answer", goal=question, answer=answer)
         for question, answer, _ in goals.TAUGHT
     )
 
@@ -85,17 +85,15 @@ def test_a_lesson_is_not_stretched_to_other_questions(asked: Sequence[str], wron
 
 
 def test_an_answer_is_not_told_where_the_opposite_is_asked() -> None:
-    opening = PromptLesson(
-        kind=LessonKind.REPEAT, action="answer", goal="When does the canteen open?", answer="At 11:30."
-    )
+    opening = PromptLesson(kind=Lesson.REPEAT, action="answer", goal="When does the canteen open?", answer="At 11:30.")
     assert _decide("What time does the canteen open?", opening) == ModelTurn(text="At 11:30.")
     assert not _claims("When does the canteen close?", opening)
 
 
 def test_a_thumb_down_on_a_tool_changes_similar_choices() -> None:
     goal = "what day is the big party in Rome?"
-    approved = PromptLesson(kind=LessonKind.REPEAT, action="clock", goal="what day is the party in Rome?")
-    rejected = PromptLesson(kind=LessonKind.AVOID, action="clock", goal="what time is it in Rome?")
+    approved = PromptLesson(kind=Lesson.REPEAT, action="clock", goal="what day is the party in Rome?")
+    rejected = PromptLesson(kind=Lesson.AVOID, action="clock", goal="what time is it in Rome?")
     assert _tool(goal, approved) == "clock"
     for similar in ("what time is it in Rome?", "What's the time in Rome now?", "tell me the time in Rome"):
         assert _tool(similar) == "clock"

@@ -7,8 +7,8 @@ from hypothesis import given, strategies as st
 
 from bot.adapters.command_words import ParsedCommand, after_mention, command_in, slash_command
 from bot.adapters.commonmark import INVISIBLE
-from bot.adapters.slack.events import mentions, plain, without_mention
-from bot.adapters.slack.outgoing.mrkdwn import harmless, to_mrkdwn
+from bot.adapters.slack.events import mentions, plain_text, without_mention
+from bot.adapters.slack.outgoing.mrkdwn import defuse_mentions, to_mrkdwn
 
 # From Slack -------------------------------------------------------------------------------------------------------
 
@@ -29,7 +29,7 @@ from bot.adapters.slack.outgoing.mrkdwn import harmless, to_mrkdwn
     ],
 )
 def test_people_s_text_is_read_as_they_see_it(text: str, expected: str) -> None:
-    assert plain(text) == expected
+    assert plain_text(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -86,9 +86,9 @@ BELLS = (
 @pytest.mark.parametrize("bell", BELLS)
 @pytest.mark.parametrize("around", ["{}", "`{}`", "```\n{}\n```", "[{}](https://x.org)", "**{}** now", "a{}b", "# {}"])
 def test_nothing_the_model_says_rings(bell: str, around: str) -> None:
-    for shown in (harmless(around.format(bell)), to_mrkdwn(around.format(bell))):
+    for shown in (defuse_mentions(around.format(bell)), to_mrkdwn(around.format(bell))):
         assert re.search(r"<[!@]|&(lt|#60);[!@]|[@＠](everyone|here|channel)\b", shown, re.IGNORECASE) is None
-    assert re.search(r"\]\(<?(![a-z]|@U)", harmless(around.format(bell))) is None
+    assert re.search(r"\]\(<?(![a-z]|@U)", defuse_mentions(around.format(bell))) is None
 
 
 CODE = (
@@ -102,7 +102,7 @@ CODE = (
 )
 def test_code_between_fences_keeps_its_characters(fence: str) -> None:
     text = fence.format(CODE)
-    assert harmless(text) == text
+    assert defuse_mentions(text) == text
     assert CODE.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;") in to_mrkdwn(f"```\n{CODE}\n```")
 
 
@@ -119,8 +119,8 @@ def test_code_between_fences_keeps_its_characters(fence: str) -> None:
     ],
 )
 def test_code_as_slack_writes_it_is_code_in_commonmark(written: str, read: str) -> None:
-    assert plain(written) == read
-    assert harmless(read) == read
+    assert plain_text(written) == read
+    assert defuse_mentions(read) == read
 
 
 @pytest.mark.parametrize(
@@ -136,17 +136,17 @@ def test_code_as_slack_writes_it_is_code_in_commonmark(written: str, read: str) 
     ],
 )
 def test_code_on_lines_of_its_own_stays_as_it_is(text: str) -> None:
-    assert plain(text) == text
+    assert plain_text(text) == text
 
 
 @given(st.lists(st.sampled_from(["```", "\n", " ", "x", ">", "py"]), max_size=14).map("".join))
 def test_code_is_set_apart_once(text: str) -> None:
-    assert plain(plain(text)) == plain(text)
-    assert "".join(plain(text).split()) == "".join(text.split())
+    assert plain_text(plain_text(text)) == plain_text(text)
+    assert "".join(plain_text(text).split()) == "".join(text.split())
 
 
 def test_after_the_code_words_are_words_again() -> None:
-    assert harmless("```\n@group.x\n```\nask <@U1> @group.x") == (
+    assert defuse_mentions("```\n@group.x\n```\nask <@U1> @group.x") == (
         f"```\n@group.x\n```\nask @{INVISIBLE}U1 @{INVISIBLE}group.x"
     )
 
@@ -157,21 +157,21 @@ def test_after_the_code_words_are_words_again() -> None:
     ).map("".join)
 )
 def test_no_combination_rings_either(text: str) -> None:
-    assert re.search(r"<[!@][A-Z0-9a-z^]+(\|[^<>]*)?>", harmless(text)) is None
+    assert re.search(r"<[!@][A-Z0-9a-z^]+(\|[^<>]*)?>", defuse_mentions(text)) is None
     assert re.search(r"<[!@]", to_mrkdwn(text)) is None
 
 
 @given(st.text())
 def test_being_harmless_twice_changes_nothing_more(text: str) -> None:
-    assert harmless(harmless(text)) == harmless(text)
-    assert len(harmless(text)) <= len(text) * 1.2 + 1
+    assert defuse_mentions(defuse_mentions(text)) == defuse_mentions(text)
+    assert len(defuse_mentions(text)) <= len(text) * 1.2 + 1
 
 
 def test_people_still_read_the_name() -> None:
-    assert harmless("ask <!subteam^S1|@team>, <@U1|ana> or @here") == (
+    assert defuse_mentions("ask <!subteam^S1|@team>, <@U1|ana> or @here") == (
         f"ask @{INVISIBLE}team, @{INVISIBLE}ana or @{INVISIBLE}here"
     )
-    assert harmless("mail me@hereford.org or @Heretic") == "mail me@hereford.org or @Heretic"
+    assert defuse_mentions("mail me@hereford.org or @Heretic") == "mail me@hereford.org or @Heretic"
 
 
 # Commands ---------------------------------------------------------------------------------------------------------

@@ -11,7 +11,7 @@ from bot.app.bench.tasks.policy import by_part, ways
 from bot.app.bench.tasks.task_set import THAT_PERSON, Difficulty, OfficeTask, tasks
 from bot.config import Settings
 from memory.adapters.embedding import HashingEmbedder
-from memory.model import LessonKind
+from memory.model import Lesson
 
 
 def test_there_are_seventy_two_always_the_same_a_third_of_each_difficulty() -> None:
@@ -53,7 +53,7 @@ def test_it_is_done_if_all_was_done_and_said_and_nothing_else_had_effects() -> N
 
 def test_a_flat_agent_takes_from_a_lesson_which_tool_did_which_part() -> None:
     lesson = PromptLesson(
-        kind=LessonKind.REPEAT,
+        kind=Lesson.REPEAT,
         action="inv_loc",
         goal="find the ladder and say where Ines Duarte sits",
         steps="a(x='1'); b(y='2')",

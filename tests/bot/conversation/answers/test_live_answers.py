@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.llm.provider_model import ProviderModel
-from bot.adapters.slack.outgoing.mrkdwn import harmless
+from bot.adapters.slack.outgoing.mrkdwn import defuse_mentions
 from bot.conversation.answers.live_answers import LiveAnswer, LiveAnswers, complete_beginning
 from bot.errors import MessengerUnavailable
 from bot.model import BotMessage
@@ -192,12 +192,12 @@ def test_no_secret_and_no_mention_slips_through_between_two_steps(words: Sequenc
         if not text_now.startswith(shown):
             continue
         # What Slack has after this step is what it had, and the new piece behind it.
-        before, now = harmless(shown), harmless(text_now)
+        before, now = defuse_mentions(shown), defuse_mentions(text_now)
         if now.startswith(before):
-            assert before + now[len(before) :] == harmless(before + now[len(before) :])
+            assert before + now[len(before) :] == defuse_mentions(before + now[len(before) :])
         shown = text_now
         assert not any(secret in shown for secret in _SECRETS)
-        assert harmless(now) == now
+        assert defuse_mentions(now) == now
         assert "<!channel>" not in now
         assert "<@U0123456" not in now
 

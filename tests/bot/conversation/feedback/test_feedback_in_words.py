@@ -8,9 +8,9 @@ from bot.conversation.feedback.feedback_in_words import (
     APPROVED,
     REFUSED,
     FeedbackReading,
+    feedback_in,
     may_be_feedback,
-    read,
-    supplied,
+    supplied_answer_in,
 )
 
 WHERE, POT = "where is the spare key?", "Under the red pot."
@@ -45,7 +45,7 @@ HOW, PUSH = "how do I open the door?", "Push it."
     ],
 )
 def test_corrections(question: str, answer: str, message: str, text: str) -> None:
-    assert read(message, question, answer) == FeedbackReading(correction=text)
+    assert feedback_in(message, question, answer) == FeedbackReading(correction=text)
 
 
 @pytest.mark.parametrize(
@@ -56,7 +56,7 @@ def test_corrections(question: str, answer: str, message: str, text: str) -> Non
      "That's not what I asked", "Das war falsch!", "I don't think that's right", "Nope, same error", "no, not there"],
 )  # fmt: skip
 def test_refusals(message: str) -> None:
-    assert read(message, HOW, PUSH) == REFUSED
+    assert feedback_in(message, HOW, PUSH) == REFUSED
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_refusals(message: str) -> None:
      "great, problem solved", "no way, that actually worked", "that did the trick, it is open again"],
 )  # fmt: skip
 def test_approvals(message: str) -> None:
-    assert read(message, HOW, PUSH) == APPROVED
+    assert feedback_in(message, HOW, PUSH) == APPROVED
 
 
 @pytest.mark.parametrize(
@@ -89,16 +89,16 @@ def test_approvals(message: str) -> None:
     ],
 )  # fmt: skip
 def test_ordinary_messages(message: str) -> None:
-    assert read(message, WHERE, POT) is None
+    assert feedback_in(message, WHERE, POT) is None
 
 
 @pytest.mark.parametrize("message", ["nope, the big one", "No, it's room 5", "no", "that worked"])
 def test_what_the_bot_asked_for_is_no_feedback(message: str) -> None:
-    assert read(message, WHERE, "Do you mean the big room?") is None
+    assert feedback_in(message, WHERE, "Do you mean the big room?") is None
 
 
 def test_a_bare_no_may_decline_an_offer() -> None:
-    assert read("no", HOW, "Push it. Let me know if you need anything else.") is None
+    assert feedback_in("no", HOW, "Push it. Let me know if you need anything else.") is None
 
 
 @pytest.mark.parametrize(
@@ -110,13 +110,13 @@ def test_a_bare_no_may_decline_an_offer() -> None:
     ],
 )
 def test_a_german_im_is_not_about_the_speaker(message: str, right: str) -> None:
-    assert read(message, "wo ist die Leiter?", "In der Garage.") == Reading(correction=right)
-    assert read("no, im lost", WHERE, POT) is None
+    assert feedback_in(message, "wo ist die Leiter?", "In der Garage.") == FeedbackReading(correction=right)
+    assert feedback_in("no, im lost", WHERE, POT) is None
 
 
 @pytest.mark.parametrize("message", ["No, it's broken", "No, Ana knows that", "No, you have to see it"])
 def test_half_evidence_is_not_sure(message: str) -> None:
-    reading = read(message, WHERE, POT)
+    reading = feedback_in(message, WHERE, POT)
     assert reading is None or not reading.is_sure or message.startswith("No, you")
 
 
@@ -146,7 +146,7 @@ LADDER = "where is the ladder?"
     ],
 )
 def test_a_statement_may_be_the_answer_to_what_is_not_known(question: str, message: str, text: str) -> None:
-    assert supplied(message, question) == FeedbackReading(correction=text, is_sure=False)
+    assert supplied_answer_in(message, question) == FeedbackReading(correction=text, is_sure=False)
 
 
 @pytest.mark.parametrize(
@@ -160,12 +160,12 @@ def test_a_statement_may_be_the_answer_to_what_is_not_known(question: str, messa
      "zeig mir den Keller", "", "🙂", "it's in the attic " * 40],
 )  # fmt: skip
 def test_what_is_no_plain_statement_about_it_is_no_such_answer(message: str) -> None:
-    assert supplied(message, LADDER) is None
-    assert supplied(message, "wo ist die Leiter?") is None
+    assert supplied_answer_in(message, LADDER) is None
+    assert supplied_answer_in(message, "wo ist die Leiter?") is None
 
 
 def test_what_follows_no_question_answers_none() -> None:
-    assert supplied("it's in room 5", "the printer is broken") is None
+    assert supplied_answer_in("it's in room 5", "the printer is broken") is None
 
 
 words = st.lists(
@@ -178,7 +178,7 @@ words = st.lists(
 
 @given(words.map(" ".join) | st.text(), st.text(), st.text())
 def test_any_text_is_read(message: str, question: str, answer: str) -> None:
-    reading = read(message, question, answer)
+    reading = feedback_in(message, question, answer)
     if reading is None:
         return
     assert may_be_feedback(message)
@@ -188,8 +188,8 @@ def test_any_text_is_read(message: str, question: str, answer: str) -> None:
 
 @given(words.map(" ".join) | st.text())
 def test_a_question_is_never_feedback(message: str) -> None:
-    assert read(f"{message}?", HOW, PUSH) is None
+    assert feedback_in(f"{message}?", HOW, PUSH) is None
 
 
 def test_long_texts_are_no_remarks() -> None:
-    assert read("No, " + "it is so " * LONGEST, HOW, PUSH) is None
+    assert feedback_in("No, " + "it is so " * LONGEST, HOW, PUSH) is None

@@ -4,7 +4,7 @@ import json
 import re
 from pathlib import Path
 
-from bot.conversation.feedback.feedback_in_words import FeedbackReading, read
+from bot.conversation.feedback.feedback_in_words import FeedbackReading, feedback_in
 
 CASES: list[dict[str, str]] = [
     json.loads(line) for line in (Path(__file__).parent / "cases.jsonl").read_text(encoding="utf-8").splitlines()
@@ -41,7 +41,7 @@ def is_false(case: dict[str, str], reading: FeedbackReading | None) -> bool:
 
 
 def test_most_feedback_is_understood_and_hardly_anything_else_is_taken_for_it() -> None:
-    readings = [(case, read(case["message"], case["question"], case["answer"])) for case in CASES]
+    readings = [(case, feedback_in(case["message"], case["question"], case["answer"])) for case in CASES]
     real = [(case, reading) for case, reading in readings if case["kind"] != "none"]
     missed = [case["message"] for case, reading in real if not is_understood(case, reading)]
     assert len(CASES) >= 140

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading, may_be_feedback
-from bot.conversation.feedback.feedback_reader import ModelReader, feedback_in, request_for
+from bot.conversation.feedback.feedback_reader import ModelReader, feedback_in_reply, request_for
 from bot.errors import ModelUnavailable
 from bot.model import UserTurn
 from tests.doubles.model import ScriptedModel, answer
@@ -61,7 +61,7 @@ def test_ordinary_messages_hint_at_nothing(message: str) -> None:
 
 @given(st.text(), st.text())
 def test_any_reply_is_read(text: str, message: str) -> None:
-    feedback_in(text, message)
+    feedback_in_reply(text, message)
 
 
 def test_the_request() -> None:

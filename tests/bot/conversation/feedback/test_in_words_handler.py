@@ -438,7 +438,7 @@ async def test_the_reply_and_the_lesson_are_one(chat: Chat, monkeypatch: pytest.
     """A process that is killed in the middle leaves nothing of it."""
     await chat.ask(QUESTION)
     before = votes(chat)
-    monkeypatch.setattr("bot.conversation.feedback.feedback_messages.noted", lambda *_: 1 / 0)
+    monkeypatch.setattr("bot.conversation.feedback.feedback_messages.noted_message", lambda *_: 1 / 0)
     message = chat.message(f"No, {RIGHT}")
     await chat.sink(message)
     await chat.bot.idle()

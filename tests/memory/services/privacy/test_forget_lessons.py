@@ -7,7 +7,7 @@ import pytest
 from memory.model import (
     Audience,
     Episode,
-    LessonKind,
+    Lesson,
     LinkKind,
     Origin,
     Reaction,
@@ -159,7 +159,7 @@ class TestLessonsOfOthers(Attacked):
         heeding = world.ask(QUESTION, "in the cellar", of=scope("bob"))
         with world.memory.store.write() as tx:
             ((retrieval, items),) = tx.retrievals.of_run(W, heeding.run_id)
-            warnings = [each for each in items if each.lesson is LessonKind.AVOID]
+            warnings = [each for each in items if each.lesson is Lesson.AVOID]
             assert [each.signal for each in warnings] == [Signal.USED]
             tx.retrievals.put(retrieval, warnings)
         forget(world)

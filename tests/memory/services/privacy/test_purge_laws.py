@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from hypothesis import example, given, strategies as st
 
-from memory.model import Audience, Episode, LessonKind, Origin, Role, Signal, Verdict
+from memory.model import Audience, Episode, Lesson, Origin, Role, Signal, Verdict
 from memory.rules.audience import index_entries_of, partitions_for, partitions_of
 from memory.rules.retrieval.config import RetrievalConfig
 from tests.doubles.memory_world import START, World, scope
@@ -140,9 +140,7 @@ class Play:
         view = self.world.memory.audit.run(W, self.made[number].run_id)
         items = [item for _, items in view.recalls for item in items]
         return {
-            numbers[item.episode_id]
-            for item in items
-            if item.signal is Signal.USED and item.lesson is LessonKind.REPEAT
+            numbers[item.episode_id] for item in items if item.signal is Signal.USED and item.lesson is Lesson.REPEAT
         }
 
     def gives(self, number: int, to: Episode) -> bool:

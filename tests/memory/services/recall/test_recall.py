@@ -12,7 +12,7 @@ from memory.errors import EmbeddingFailed
 from memory.model import (
     Audience,
     Episode,
-    LessonKind,
+    Lesson,
     Origin,
     Role,
     Scope,
@@ -179,11 +179,11 @@ def test_the_asker_keeps_their_own_verdict_where_the_channel_has_another() -> No
     answer = world.ask("lunch?")
     world.react(answer, "👎")
     world.react(answer, "👍", by="tea", role=Role.TEACHER)
-    assert _lessons(world, "ana") == [LessonKind.AVOID]
-    assert _lessons(world, "bob") == [LessonKind.REPEAT]
+    assert _lessons(world, "ana") == [Lesson.AVOID]
+    assert _lessons(world, "bob") == [Lesson.REPEAT]
 
 
-def _lessons(world: World, person: str) -> list[LessonKind]:
+def _lessons(world: World, person: str) -> list[Lesson]:
     found = world.memory.recalling.recall(scope(person), "lunch?").exemplars
     return [exemplar.lesson for exemplar in found]
 
@@ -362,7 +362,7 @@ def test_a_correction_the_asker_may_see_joins_its_mistake() -> None:
     lesson = world.correct(failed, "at noon", by="tea", role=Role.TEACHER)
     recollection = world.memory.recalling.recall(scope("bob"), "lunch?")
     assert [each.episode.id for each in recollection.exemplars] == [failed.id, lesson.id]
-    assert [each.lesson for each in recollection.exemplars] == [LessonKind.AVOID, LessonKind.REPEAT]
+    assert [each.lesson for each in recollection.exemplars] == [Lesson.AVOID, Lesson.REPEAT]
     assert (recollection.counts.selected, recollection.counts.linked) == (1, 1)
 
 
@@ -375,7 +375,7 @@ def test_a_correction_its_reader_rejected_does_not_join() -> None:
     world.clock.tick()
     world.memory.teaching.grade(lesson.workspace, lesson.id, F, actor="ana", role=Role.MEMBER)
     told = world.memory.recalling.recall(scope("ana"), "lunch?").exemplars
-    assert all(each.lesson is LessonKind.AVOID and not each.episode.correction for each in told)
+    assert all(each.lesson is Lesson.AVOID and not each.episode.correction for each in told)
 
 
 # Another retriever ------------------------------------------------------------------------------------------------

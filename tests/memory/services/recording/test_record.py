@@ -13,7 +13,7 @@ from memory.model import (
     EventKind,
     Exemplar,
     Incoming,
-    LessonKind,
+    Lesson,
     Progress,
     Recollection,
     Signal,
@@ -227,7 +227,7 @@ def test_a_shown_lesson_is_injected_and_judged_once_per_recall() -> None:
     assert (after.nudge, after.strength) == (0.05, 0.75)
     ((_, items),) = world.memory.audit.run(using.workspace, using.run_id).recalls
     assert [(item.episode_id, item.rank, item.lesson, item.signal) for item in items] == [
-        (lesson.id, 1, LessonKind.REPEAT, Signal.USED)
+        (lesson.id, 1, Lesson.REPEAT, Signal.USED)
     ]
     world.ask("when is lunch today?", "I cannot tell")
     assert kinds(world, lesson)[-2:] == ["injected", "ignored"]

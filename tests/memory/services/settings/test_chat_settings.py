@@ -12,7 +12,7 @@ from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.sql import SqlStore
 from memory.errors import InvalidInput
 from memory.model import Role, Scope, Visibility
-from memory.rules.chat_settings import CATALOGUE, admits, canonical, effective_role, names_of
+from memory.rules.chat_settings import CATALOGUE, admits, canonical_value, effective_role, names_of
 from memory.services import Memory
 from memory.services.settings.chat_settings import ChatSettings
 from tests.doubles.memory_world import World, scope
@@ -110,8 +110,8 @@ def test_what_is_done_in_one_place_reaches_no_other(acts: list[tuple[Scope, str,
     ],
 )
 def test_what_is_taken(name: str, value: str, stored: str) -> None:
-    assert canonical(name, value) == stored
-    assert canonical(name, stored) == stored
+    assert canonical_value(name, value) == stored
+    assert canonical_value(name, stored) == stored
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from memory.model import (
     Episode,
     EpisodeStatus,
     EventKind,
-    LessonKind,
+    Lesson,
     Origin,
     Role,
     Termination,
@@ -36,7 +36,7 @@ def undo(world: World, person: str = "ana", *, event_id: str = "") -> str:
     return undone.what if undone else ""
 
 
-def lessons(world: World, person: str, goal: str = "lunch?") -> list[tuple[LessonKind, str, str]]:
+def lessons(world: World, person: str, goal: str = "lunch?") -> list[tuple[Lesson, str, str]]:
     """(lesson, what was answered, what to do instead) this person would be reminded of, the good ones first."""
     found = world.memory.recalling.recall(scope(person), goal).exemplars
     told = [(each.lesson, each.episode.output, each.episode.correction) for each in found]
@@ -55,7 +55,7 @@ def test_a_members_correction_works_for_that_member_alone() -> None:
     world = World()
     failed = world.ask("lunch?", "at three")
     lesson = world.correct(failed, "  at noon ")
-    assert lessons(world, "ana") == [(LessonKind.REPEAT, "at noon", ""), (LessonKind.AVOID, "at three", "at noon")]
+    assert lessons(world, "ana") == [(Lesson.REPEAT, "at noon", ""), (Lesson.AVOID, "at three", "at noon")]
     assert lessons(world, "bob") == []
     failed = world.episode(failed)
     assert (failed.verdicts, failed.status, failed.correction) == (
@@ -76,7 +76,7 @@ def test_a_teachers_correction_is_live_for_the_channel_at_once() -> None:
     failed = world.ask("lunch?", "at three")
     world.correct(failed, "at noon", by="tea", role=Role.TEACHER)
     for person in ("ana", "bob", "tea"):
-        assert lessons(world, person) == [(LessonKind.REPEAT, "at noon", ""), (LessonKind.AVOID, "at three", "at noon")]
+        assert lessons(world, person) == [(Lesson.REPEAT, "at noon", ""), (Lesson.AVOID, "at three", "at noon")]
     assert world.recalled("lunch?", scope("bob", channel="c2")) == []
 
 
@@ -95,10 +95,10 @@ def test_a_correction_by_somebody_else_waits_for_review_and_is_shown_to_nobody_e
     failed = world.ask("lunch?", "at three")
     world.react(failed, "👎", by="ana")
     lesson = world.correct(failed, "at ten, trust me", by="bob")
-    assert lessons(world, "ana") == [(LessonKind.AVOID, "at three", "")]
-    assert lessons(world, "bob") == [(LessonKind.REPEAT, "at ten, trust me", "")]
+    assert lessons(world, "ana") == [(Lesson.AVOID, "at three", "")]
+    assert lessons(world, "bob") == [(Lesson.REPEAT, "at ten, trust me", "")]
     world.memory.teaching.grade(lesson.workspace, lesson.id, S, actor="tea", role=Role.TEACHER)
-    assert (LessonKind.AVOID, "at three", "at ten, trust me") in lessons(world, "ana")
+    assert (Lesson.AVOID, "at three", "at ten, trust me") in lessons(world, "ana")
 
 
 @pytest.mark.parametrize(
@@ -110,7 +110,7 @@ def test_who_writes_what_the_answer_said_or_did_refuses_nothing(action: str, ans
     right = world.ask("lunch?", answer, action=action)
     lesson = world.correct(right, text, by="bob", role=Role.TEACHER)
     assert (lesson.verdict, world.episode(right).verdict, world.episode(right).correction) == (S, P, text)
-    assert [each[0] for each in lessons(world, "cy")] == [LessonKind.REPEAT]
+    assert [each[0] for each in lessons(world, "cy")] == [Lesson.REPEAT]
     assert undo(world, "bob") == "correction"
     assert (world.episode(right).correction, undo(world, "bob")) == ("", "")
     world.react(right, "👎", by="ana")
@@ -132,12 +132,10 @@ def test_a_second_correction_replaces_the_first_and_undo_brings_it_back() -> Non
     first = world.correct(failed, "at one")
     before = lessons(world, "ana")
     second = world.correct(failed, "at noon")
-    assert lessons(world, "ana") == [(LessonKind.REPEAT, "at noon", ""), (LessonKind.AVOID, "at three", "at noon")]
+    assert lessons(world, "ana") == [(Lesson.REPEAT, "at noon", ""), (Lesson.AVOID, "at three", "at noon")]
     assert world.episode(first).archived_at is not None
     assert undo(world) == "correction"
-    assert (
-        lessons(world, "ana") == before == [(LessonKind.REPEAT, "at one", ""), (LessonKind.AVOID, "at three", "at one")]
-    )
+    assert lessons(world, "ana") == before == [(Lesson.REPEAT, "at one", ""), (Lesson.AVOID, "at three", "at one")]
     assert world.episode(second).archived_at is not None
     assert undo(world) == "correction"
     assert lessons(world, "ana") == []
@@ -188,7 +186,7 @@ def test_undoing_a_correction_leaves_the_thumb_that_came_before_it() -> None:
     world.react(failed, "👎")
     world.correct(failed, "at noon")
     assert undo(world) == "correction"
-    assert lessons(world, "ana") == [(LessonKind.AVOID, "at three", "")]
+    assert lessons(world, "ana") == [(Lesson.AVOID, "at three", "")]
     assert undo(world) == "emoji:👎"
     assert lessons(world, "ana") == []
 
@@ -332,7 +330,7 @@ def test_an_administrators_grade_holds_over_all_and_can_be_taken_back() -> None:
     world.react(answer, "👎")
     graded = world.memory.teaching.grade(answer.workspace, answer.id, S, actor="adm", reason="it was right")
     assert (graded.verdicts, graded.outcome_reason) == (Verdicts(personal=S, channel=S), "it was right")
-    assert lessons(world, "bob") == [(LessonKind.REPEAT, "an answer", "")]
+    assert lessons(world, "bob") == [(Lesson.REPEAT, "an answer", "")]
     world.clock.tick()
     back = world.memory.teaching.grade(answer.workspace, answer.id, P, actor="adm")
     assert back.verdicts == Verdicts(personal=F, proposed=F)
@@ -431,7 +429,7 @@ def test_archived_is_out_of_recall_and_back_after_restore() -> None:
     assert world.recalled("lunch?") == []
     for _ in range(2):
         assert world.memory.curation.restore(answer.workspace, answer.id, actor="adm").archived_at is None
-        assert lessons(world, "ana") == [(LessonKind.AVOID, "an answer", "")]
+        assert lessons(world, "ana") == [(Lesson.AVOID, "an answer", "")]
     kinds = [event.kind for event in world.memory.audit.run(answer.workspace, answer.run_id).events]
     assert (kinds.count(EventKind.ARCHIVED), kinds.count(EventKind.RESTORED)) == (1, 1)
     assert world.memory.audit.check() == []

@@ -6,7 +6,7 @@ from itertools import permutations
 
 import pytest
 
-from memory.model import Audience, Episode, EventKind, LessonKind, Role, TeachingPolicy, Verdict, Verdicts, Visibility
+from memory.model import Audience, Episode, EventKind, Lesson, Role, TeachingPolicy, Verdict, Verdicts, Visibility
 from memory.rules.verdict import REVIEW
 from memory.services import VoteResult
 from tests.doubles.attack_world import Attacked
@@ -105,7 +105,7 @@ class TestSelfApproval(Attacked):
             )
             flood.add(lesson.id)
         exemplars = world.memory.recalling.recall(scope("bob"), "which shop?").exemplars
-        of_eve = [each for each in exemplars if each.episode.author == "eve" and each.lesson is not LessonKind.AVOID]
+        of_eve = [each for each in exemplars if each.episode.author == "eve" and each.lesson is not Lesson.AVOID]
         assert len(of_eve) == 1
         said = {each.episode.correction for each in exemplars} - {""}
         assert said <= {of_eve[0].episode.output}
@@ -139,7 +139,7 @@ class TestCollusion(Attacked):
             for voter in ("eve-1", "eve-2", "eve-3"):
                 world.react(lie, "👍", by=voter)
         exemplars = world.memory.recalling.recall(scope("dora"), "which bank?").exemplars
-        assert {each.lesson for each in exemplars} == {LessonKind.DISPUTED}
+        assert {each.lesson for each in exemplars} == {Lesson.DISPUTED}
         assert honest.id in {each.episode.id for each in exemplars}
 
     def test_a_teachers_word_settles_it(self, world: World) -> None:

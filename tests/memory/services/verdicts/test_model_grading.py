@@ -24,7 +24,7 @@ from bot.model import ModelReply, ModelTurn, UserTurn
 from memory.adapters.embedding import HashingEmbedder
 from memory.adapters.secrets import FormatFinder
 from memory.adapters.sql import SqlStore
-from memory.model import Episode, Exemplar, GradeSource, LessonKind, Role, Scope, Verdicts, Visibility
+from memory.model import Episode, Exemplar, GradeSource, Lesson, Role, Scope, Verdicts, Visibility
 from memory.rules.retrieval.prompt import BY_A_MODEL, render_lessons
 from memory.services import Guess, Memory
 from tests.doubles.memory_world import World, scope
@@ -70,16 +70,16 @@ def exemplars(world: World, of: Scope | None = None, goal: str = GOAL) -> tuple[
 def test_a_good_guess_reaches_the_asker_labelled(world: World) -> None:
     answer = judged(world)
     (shown,) = exemplars(world)
-    assert (shown.episode.id, shown.lesson, shown.is_guess) == (answer.id, LessonKind.REPEAT, True)
+    assert (shown.episode.id, shown.lesson, shown.is_guess) == (answer.id, Lesson.REPEAT, True)
     text, _ = render_lessons([shown], budget_tokens=500)
     assert text.count(BY_A_MODEL) == 1
     told = read_prompt(node_prompt(Task(goal=GOAL), NOW, lessons=text)).lessons
-    assert [(each.kind, each.answer) for each in told] == [(LessonKind.REPEAT, ANSWER)]
+    assert [(each.kind, each.answer) for each in told] == [(Lesson.REPEAT, ANSWER)]
 
 
 def test_a_bad_guess_warns_the_asker(world: World) -> None:
     judged(world, is_good=False)
-    assert [(each.lesson, each.is_guess) for each in exemplars(world)] == [(LessonKind.AVOID, True)]
+    assert [(each.lesson, each.is_guess) for each in exemplars(world)] == [(Lesson.AVOID, True)]
 
 
 def test_an_unsure_one_shows_nothing_and_is_not_asked_about_again(world: World) -> None:
@@ -175,7 +175,7 @@ def test_any_vote_takes_its_place_at_once_and_taking_it_back_restores_it(world: 
     answer = judged(world)
     world.react(answer, "👎", by=by)
     assert [each.is_guess for each in exemplars(world)] == ([False] if by == "ana" else [])
-    assert all(each.lesson is LessonKind.AVOID for each in exemplars(world))
+    assert all(each.lesson is Lesson.AVOID for each in exemplars(world))
     world.react(answer, "👎", by=by, added=False)
     assert [each.is_guess for each in exemplars(world)] == [True]
 

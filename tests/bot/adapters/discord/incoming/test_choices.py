@@ -16,7 +16,7 @@ from bot.conversation.commands.help_messages import help_text
 from bot.conversation.commands.setting_messages import one_setting, overview
 from bot.model import BotMessage, Choice, PersonCommand, PersonEvent
 from memory.model import Role, Visibility
-from memory.rules.chat_settings import CATALOGUE, settable
+from memory.rules.chat_settings import CATALOGUE, setting_named
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.discord import Callback, DiscordServer, LostAnswer, MessageFlag, refusing
 from tests.doubles.discord.model import Channel, Json, Message
@@ -339,7 +339,7 @@ async def test_what_texts_tell_people_to_type_are_commands_with_their_options(
     [group] = [each for each in server.syncs()[-1].commands if each["name"] == "goodbot"]
     offered = {one["name"]: {each["name"] for each in one.get("options", ())} for one in group["options"]}
     texts = [help_text(how_to_type, Role.ADMIN), overview([], [], how_to_type), no_such_gap(how_to_type)]
-    texts += [one_setting(settable(name), name, how_to_type, is_direct=False) for name in CATALOGUE]
+    texts += [one_setting(setting_named(name), name, how_to_type, is_direct=False) for name in CATALOGUE]
     told = re.findall(r"`/goodbot ([\w-]+)(?: (\w*):?[^`]*)?`", "\n".join(texts))
     assert [(word, option) for word, option in told if option not in {"", *offered[word]}] == []
 

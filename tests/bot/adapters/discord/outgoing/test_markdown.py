@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.commonmark import INVISIBLE, size
-from bot.adapters.discord.outgoing.markdown import harmless, one_line, to_discord, to_discord_quietly
+from bot.adapters.discord.outgoing.markdown import defuse_mentions, one_line, to_discord, to_discord_quietly
 from bot.adapters.discord.outgoing.posting import LIMIT, in_parts
-from bot.adapters.discord.plain_text import mentions, plain, without_mention
+from bot.adapters.discord.plain_text import mentions, plain_text, without_mention
 
 
 @pytest.mark.parametrize(
@@ -109,7 +109,7 @@ def test_one_line_is_one_harmless_line_of_limited_length(text: str, longest: int
     line = one_line(text, longest)
     assert "\n" not in line
     assert len(line) <= longest
-    assert harmless(line) == line.replace("@everyone", f"@{INVISIBLE}everyone")
+    assert defuse_mentions(line) == line.replace("@everyone", f"@{INVISIBLE}everyone")
 
 
 # What people wrote ----------------------------------------------------------------------------------------------------
@@ -130,7 +130,7 @@ def test_one_line_is_one_harmless_line_of_limited_length(text: str, longest: int
     ],
 )
 def test_people_s_words_are_read_as_they_see_them(text: str, read: str) -> None:
-    assert plain(text, {"7": "ana", "8": "general", "9": "staff"}) == read
+    assert plain_text(text, {"7": "ana", "8": "general", "9": "staff"}) == read
 
 
 @pytest.mark.parametrize(
