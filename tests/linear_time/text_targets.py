@@ -210,6 +210,10 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "note_in_words.note_in, plain": lambda text: note_in_words.note_in(f"remember {text[:3900]} is here now"),
     "note_in_words.note_in, a thing": lambda text: note_in_words.note_in(f"remember that the {text[:3900]} is here"),
     "note_in_words.note_in, no thing": lambda text: note_in_words.note_in(f"remember that the {text[:3900]} b c"),
+    "feedback_in_words.answer_after_refusal": feedback_in_words.answer_after_refusal_in,
+    "feedback_in_words.answer_after_refusal, name": lambda text: feedback_in_words.answer_after_refusal_in(
+        f"Ben {text[:590]}"
+    ),
     "feedback_in_words.supplied": lambda text: feedback_in_words.supplied_answer_in(text, "where is it?"),
     "feedback_in_words.supplied, a question": lambda text: feedback_in_words.supplied_answer_in(
         "it's in the attic", text

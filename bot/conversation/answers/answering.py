@@ -22,7 +22,7 @@ from bot.conversation.answers.resuming import Resumed, Resuming
 from bot.conversation.answers.unknown_answers import UnknownAnswers
 from bot.conversation.executor import Executor, run_unless
 from bot.conversation.feedback.asker_roles import AskerRoles
-from bot.conversation.feedback.feedback_hints import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT
+from bot.conversation.feedback.feedback_hints import MAY_ANSWER, MAY_BE_FEEDBACK, MAY_CONTRADICT, MAY_TELL
 from bot.conversation.feedback.feedback_question import FeedbackQuestions
 from bot.conversation.feedback.feedback_reader import FeedbackReader, by_rule
 from bot.conversation.feedback.in_words_handler import InWordsHandler, NotedOpinion, NotedPreference
@@ -206,7 +206,7 @@ class Answering:
     ) -> _Work | None:
         """Run the agent, or take the message as feedback in words. None if it was cut short as the process ends."""
         text = incoming.text
-        hints = (MAY_BE_FEEDBACK, MAY_CONTRADICT, MAY_ANSWER)
+        hints = (MAY_BE_FEEDBACK, MAY_CONTRADICT, MAY_ANSWER, MAY_TELL)
         may_judge = any(each.match(text) for each in hints) or preference_in(text) is not None
         since = self._agent.monotonic()
         without = await self._backgrounds.control_arm_recall(incoming, run_id)

@@ -3,7 +3,7 @@
 import re
 
 from bot.conversation.feedback.phrases import CLAUSE_END, Phrase
-from bot.conversation.feedback.statement_words import BARE_PLACE, GONE, IT_IS, NAMED, STARTED, STATES
+from bot.conversation.feedback.statement_words import BARE_PLACE, GONE, IT_IS, NAMED, PLACE_OR_TIME, STARTED, STATES
 
 LONGEST = 600
 """Characters. A longer message is never read as feedback."""
@@ -47,3 +47,8 @@ MAY_ANSWER = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 """Matches a statement, a place or a name that may be the answer to a question that the bot could not answer."""
+MAY_TELL = re.compile(
+    rf"\s*+(?!(?i:{NO_STATEMENT.pattern}))(?=[^?]{{1,{LONGEST}}}\Z)"
+    rf"(?:(?i:{PLACE_OR_TIME.pattern})|\d|[A-ZÄÖÜ]\w*+(?:\s[A-ZÄÖÜ\d][\w.:]*+){{0,3}}[.!]?\s*+\Z)"
+)
+"""Matches a place, a time, a value or a name without a sentence around it, as who is asked for it gives it."""

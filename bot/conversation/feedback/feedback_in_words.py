@@ -14,7 +14,7 @@ from bot.conversation.feedback import (
 from bot.conversation.feedback.approval_words import THUMB, approves, praises
 from bot.conversation.feedback.phrases import content_words, first_clause, words_in
 from bot.conversation.feedback.refusal_words import NOT_A_NO, RefusalOpening
-from bot.conversation.feedback.remarks import QUESTION_MARKS
+from bot.conversation.feedback.remarks import QUESTION_MARKS, is_remark
 
 _ENDING = 120
 """Characters at the end of an answer that are searched for an offer of more."""
@@ -73,6 +73,16 @@ def supplied_answer_in(message: str, question: str) -> FeedbackReading | None:
     is_named = is_named and words.ASKS_WHAT_IS.match(question) is not None and not words.UNIMPORTANT.search(rest)
     is_answer = is_named or is_name or _is_evident(rest, question, "")
     return FeedbackReading(correction=rest, is_sure=False) if is_about_it and is_answer else None
+
+
+def answer_after_refusal_in(message: str) -> FeedbackReading | None:
+    """What may be right, from somebody who was asked what would have been right: never sure. None for others."""
+    text = message.strip()
+    if hints.MAY_TELL.match(text) is None or is_remark(text) or not QUESTION_MARKS.isdisjoint(text):
+        return None
+    rest, kinds = _without_end(text), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE, words.SPEAKER)
+    is_other = not rest or _is_no_answer(rest) or any(each.search(rest) for each in kinds)
+    return None if is_other else FeedbackReading(correction=rest, is_sure=False)
 
 
 def feedback_in(message: str, question: str = "", answer: str = "") -> FeedbackReading | None:

@@ -8,7 +8,12 @@ from datetime import datetime
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.asker_roles import AskerRoles
-from bot.conversation.feedback.feedback_in_words import FeedbackReading, feedback_in, supplied_answer_in
+from bot.conversation.feedback.feedback_in_words import (
+    FeedbackReading,
+    answer_after_refusal_in,
+    feedback_in,
+    supplied_answer_in,
+)
 from bot.conversation.feedback.feedback_question import FeedbackQuestions, opinion_of, run_with_text, which_part
 from bot.conversation.feedback.feedback_reader import FeedbackReader
 from bot.conversation.feedback.judged_exchange import is_judged, judged_exchange, last_exchange
@@ -182,15 +187,19 @@ class InWordsHandler:
 
         An answer that `is_judged` already, or a question without one, can only be corrected.
         """
-        reading = await self.reader(message.text, about.goal, about.answer)
+        reading, was_refused = await self.reader(message.text, about.goal, about.answer), False
         is_supplied = reading is None
+        if reading is None and (instead := answer_after_refusal_in(message.text)):
+            was_refused = await self._executor(self._memory.in_words.was_refused, message.scope, about.run_id)
+            reading = instead if was_refused else None
         if reading is None and not is_judged:
             reading = supplied_answer_in(message.text, about.goal)
         if reading is None or ((is_judged or not about.answer) and not reading.correction):
             return None
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
         # "👍" to "I don't know that." approves nothing, and a statement after an answer is ordinary.
-        if reading.approves if found_nothing(nodes) else is_supplied and not _offers_lessons(nodes):
+        is_ordinary = is_supplied and not (was_refused or _offers_lessons(nodes))
+        if reading.approves if found_nothing(nodes) else is_ordinary:
             return None
         return _Judgement(reading=reading, about=about, nodes=nodes, is_supplied=is_supplied)
 

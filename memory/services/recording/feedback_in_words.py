@@ -55,6 +55,13 @@ class FeedbackInWords:
             raise NotFound(f"no message behind run {run_id} in {workspace}")
         return message
 
+    def was_refused(self, scope: Scope, run_id: str) -> bool:
+        """Whether the person said that this answer is wrong, and nobody what is right instead."""
+        with self._core.store.read() as tx:
+            votes = tx.teaching.votes(scope.workspace, run_id)
+            is_refused = any(each.actor == scope.person and each.value < 0 and not each.node_id for each in votes)
+            return is_refused and not any(each.correction for each in tx.episodes.of_run(scope.workspace, run_id))
+
     def answer(
         self,
         message: Incoming,

@@ -107,6 +107,49 @@ async def test_a_statement_after_an_answer_or_of_somebody_else_is_answered(chat:
     assert (chat.messenger.answers[-1], votes(chat)) == (f"the answer to {ATTIC}", {})
 
 
+@pytest.mark.parametrize("refusal", ["👎", "no"])
+@pytest.mark.parametrize(("question", "words"), [(LADDER, "in the attic"), (QUESTION, "11:30 to 14:00.")])
+async def test_what_is_said_after_a_thumb_down_is_asked_about_once(
+    chat: Chat, question: str, words: str, refusal: str
+) -> None:
+    posted = await chat.ask(question)
+    await (chat.react(posted, refusal) if refusal == "👎" else chat.ask(refusal))
+    assert "What would have been right?" in last(chat).text
+    await chat.ask(words)
+    said = words.rstrip(".")
+    assert last(chat).text == f"Was that the answer to “{question}”? Then I keep “{said}”."
+    assert f"for “{question}” the answer is “{said}”" in await press(chat, "Yes")
+    await chat.ask("behind the red door")
+    assert chat.messenger.answers[-1] == "the answer to behind the red door"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "thanks",
+        "when is lunch?",
+        "remind me at 9 to call",
+        "at what time then",
+        "can you look again",
+        "Never mind",
+        "Hello",
+        "reset my password",
+    ],
+)
+async def test_what_tells_nothing_after_a_thumb_down_is_answered(chat: Chat, words: str) -> None:
+    await chat.react(await chat.ask(LADDER), "👎")
+    await chat.ask(words)
+    assert chat.messenger.answers[-1] == f"the answer to {words}"
+
+
+async def test_nothing_is_asked_after_a_thumb_up_or_another_persons_thumb_down(chat: Chat) -> None:
+    posted = await chat.ask(QUESTION)
+    await chat.react(posted, "👎", by=BOB)
+    await chat.react(posted, "👍")
+    await chat.ask("in the attic")
+    assert chat.messenger.answers[-1] == "the answer to in the attic"
+
+
 @pytest.mark.parametrize("words", [ATTIC, f"no, {ATTIC}"])
 async def test_what_was_only_marked_as_not_known_can_be_answered_in_words(chat: Chat, words: str) -> None:
     there = replace(ANA, workspace="slack:T1", thread="t1")
