@@ -60,6 +60,8 @@ class PersonEdit(BaseEvent):
     images: tuple[ImageFile, ...] = ()
     is_addressed: bool = True
     """Whether the message may be for the bot; if not, it matters only if it was saved as a lesson."""
+    address: Address = Address.DIRECT
+    """How the new text is addressed. Without a mention it teaches only if the message was taken in before."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -79,6 +79,7 @@ class EditedMessage:
     ts: str
     text: str
     at: datetime
+    address: Address
     files: tuple[Json, ...] = ()
 
 
@@ -208,12 +209,14 @@ def _read_change(event: Json, bot_user: str) -> EditedMessage | DeletedMessage |
     if not _is_person(message, bot_user) or message.get("text") == before.get("text"):
         return None
     ts = str(message["ts"])
-    text = plain_text(without_mention(str(message.get("text") or ""), bot_user))
+    text = str(message.get("text") or "")
+    place = {"channel": event["channel"], "channel_type": event.get("channel_type")}
     return EditedMessage(
         location=_location(event, message, ts),
         ts=ts,
-        text=text,
+        text=plain_text(without_mention(text, bot_user)),
         at=time_of(str(event["event_ts"])),
+        address=_address(message | place, text, bot_user),
         files=tuple(message.get("files") or ()),
     )
 

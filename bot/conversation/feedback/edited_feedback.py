@@ -12,7 +12,7 @@ from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import note_id
 from bot.conversation.feedback.understood import reworded
 from bot.conversation.notifications import notify
-from bot.model import PersonDeletion, PersonEdit
+from bot.model import UNADDRESSED, PersonDeletion, PersonEdit
 from bot.ports import Messenger
 from memory.services import Memory
 from memory.services.teaching.correct import CorrectionResult
@@ -71,11 +71,20 @@ class EditedFeedback:
     async def teaches(self, messenger: Messenger, event: PersonEdit) -> bool:
         """Teach what a message asks to remember now, if anything, instead of what it taught before its edit."""
         taught = await self._feedback.note_of(event)
+        if taught is not None and event.address in UNADDRESSED and not await self._was_taken_in(event):
+            return False
         if taught is not None:
             await self._feedback.on_teaching(messenger, taught)
         elif await self._take_back(messenger, event, [note_id(event)]):
             await notify(messenger, event, FORGOTTEN)
         return taught is not None
+
+    async def _was_taken_in(self, event: PersonEdit) -> bool:
+        """Whether the message before its edit was taken for one to the bot, which taught something or asked it."""
+        scope = event.scope
+        if await self._executor(self._memory.in_words.counts, scope.workspace, note_id(event)):
+            return True
+        return event.message_id in await self._executor(self._memory.exchanges.asked, scope, [event.message_id])
 
     async def on_deletion(self, messenger: Messenger, event: PersonDeletion) -> None:
         """Take back what a deleted message judged, corrected or taught."""

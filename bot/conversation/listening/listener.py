@@ -62,7 +62,8 @@ class Listener:
         reading = reading_in(latest[0].understood) if latest else None
         if reading is None or reading.is_sure or latest[0].scope.thread != message.scope.thread:
             return False
-        return not await self._executor(self._memory.in_words.counts, latest[0])
+        scope, event_id = message.scope, latest[0].event_id
+        return not await self._executor(self._memory.in_words.counts, scope.workspace, event_id)
 
     async def on_reaction(self, event: PersonReaction) -> None:
         """Mute or unmute a thread by a mute emoji on a message of the bot's. Direct messages cannot be muted."""

@@ -116,10 +116,10 @@ class FeedbackInWords:
             tx.deliveries.reword(scope.workspace, event_id, words, visibility, meant)
             return True
 
-    def counts(self, message: Incoming) -> bool:
-        """Whether a message teaches or judges something now."""
+    def counts(self, workspace: str, event_id: str) -> bool:
+        """Whether the message of that event teaches or judges something now."""
         with self._core.store.read() as tx:
-            return _counts(tx, message)
+            return bool(_in_effect(tx, workspace, [event_id]))
 
     def take_back(self, workspace: str, of_events: Collection[str], *, at: datetime, event_id: str) -> tuple[str, ...]:
         """Withdraw what a message taught or judged under these event ids, whoever wrote it.
@@ -156,7 +156,8 @@ class FeedbackInWords:
         self, tx: Transaction, message: Incoming, opinion: Opinion, prepared: PreparedCorrection | None, at: datetime
     ) -> Episode | None:
         scope, now = message.scope, self._core.clock()
-        if not tx.log.claim(scope.workspace, message.event_id, now) and _counts(tx, message):
+        is_new = tx.log.claim(scope.workspace, message.event_id, now)
+        if not is_new and _in_effect(tx, scope.workspace, [message.event_id]):
             return None
         if prepared is not None:
             correct = Correcting(self._core).within
@@ -177,11 +178,6 @@ class FeedbackInWords:
         if result.root is None:
             raise NotFound(f"no answer {opinion.run_id} in {scope.workspace} to judge")
         return result.root
-
-
-def _counts(tx: Transaction, message: Incoming) -> bool:
-    """Whether a message counts as feedback now: it was stored as such, and its author has not undone that."""
-    return bool(_in_effect(tx, message.scope.workspace, [message.event_id]))
 
 
 def _in_effect(tx: Transaction, workspace: str, event_ids: Collection[str]) -> list[Reaction]:

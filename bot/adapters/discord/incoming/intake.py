@@ -281,6 +281,7 @@ class Intake:
             files=attached.files,
             images=attached.images,
             is_addressed=is_addressed,
+            address=self._address(message) or Address.OPEN,
             of_event=str(message.id),
         )
         person = str(message.author.id)

@@ -262,6 +262,7 @@ class Intake:
                 role=context.roles.cached(edited.location),
                 files=attached.files,
                 images=attached.images,
+                address=edited.address,
                 of_event=message_id_of(edited.location.channel, edited.ts),
                 find_role=partial(context.roles.of, edited.location),
             )

@@ -8,10 +8,12 @@ import pytest
 from bot.conversation.feedback.edited_feedback import FORGOTTEN
 from bot.conversation.feedback.note_in_words import Note, note_in
 from memory.model import Visibility
-from tests.doubles.discord import DiscordServer
+from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.openai_server import OpenAIServer, text
 from tests.doubles.slack import SlackServer
 from tests.doubles.whole_bot import discord_bot, slack_bot
+
+CODE = "remember that the alarm code is 4711"
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,38 @@ async def test_people_who_mention_nobody_teach_nothing_where_the_bot_answers_eve
         ana, general = server.person("ana", admin=True), server.channel("general")
         ana.says(general, "mode always")
         await bot.settled()
-        ana.says(general, "remember that the alarm code is 4711", mention=False)
+        ana.says(general, CODE, mention=False)
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == []
+
+
+async def test_an_edit_of_what_people_say_to_each_other_teaches_nothing_in_slack(tmp_path: Path) -> None:
+    async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
+        ana, ben, general = server.person("ana"), server.person("ben"), server.channel("general")
+        root = ana.says(general, "morning, Ben", mention=False)
+        reply = ben.says(general, "morning", thread_ts=root.ts, mention=False)
+        await bot.settled()
+        ana.edits(root, CODE)
+        ben.edits(reply, CODE)
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == []
+        ana.edits(root, f"<@{server.workspace.bot.id}> {CODE}")
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == ["what is the alarm code?"]
+        ana.edits(root, "remember that the gate code is 12")
+        await bot.settled()
+        assert bot.approved(bot.session.workspace) == ["what is the gate code?"]
+
+
+async def test_an_edit_of_what_people_say_to_each_other_teaches_nothing_on_discord(tmp_path: Path) -> None:
+    async with (
+        DiscordServer(granted=Intent.MESSAGE_CONTENT) as server,
+        discord_bot(server, tmp_path, reads="everything") as bot,
+    ):
+        thread = server.thread(bot.session.general, bot.session.ana)
+        said = server.says(bot.session.ana, thread, "morning")
+        await bot.settled()
+        server.edits(said, CODE)
         await bot.settled()
         assert bot.approved(bot.session.workspace) == []
 
