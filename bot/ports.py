@@ -20,7 +20,7 @@ from bot.model import (
     SetInChat,
 )
 from memory.model import Role, Scope
-from memory.model.saved import AnsweredQuestion
+from memory.model.saved_messages import AnsweredQuestion
 
 EventSink = Callable[[PersonEvent], Awaitable[None]]
 """Takes one event of a person. Returns when the event is safely stored (a message) or handled (everything else)."""

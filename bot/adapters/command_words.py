@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from bot.adapters.private_reply import no_reply, reply_to as reply_to_person
+from bot.conversation.feedback.answer_parts import PART
 from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.feedback.note_in_words import note_in
-from bot.conversation.feedback.parts import PART
 from bot.conversation.reply import NUMBERS
 from bot.model import Address, PersonCommand, PersonCorrection, PersonTeaching
 from memory.model import Role, Scope

@@ -10,7 +10,7 @@ from bot.conversation.feedback.remarks import QUESTION_MARKS
 from bot.model import PersonCorrection, PersonTeaching
 from bot.model.events import WRONG_APPROACH
 from memory.model import Audience, Role, Scope
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 
 Filled = TypeVar("Filled")
 

@@ -128,8 +128,8 @@ def _key_line(entry: Observation) -> str:
 
 def _situation_lines(task: Task, now: datetime) -> list[str]:
     lines = [f"Now: {now:%Y-%m-%d %H:%M %Z} ({now:%A})"]
-    if task.said_as:
-        lines.append(f"Said as: {one_line(task.said_as, _LINE_CHARACTERS)}")
+    if task.original:
+        lines.append(f"Said as: {one_line(task.original, _LINE_CHARACTERS)}")
     if task.why:
         lines.append(f"This goal exists because: {one_line(task.why, _LINE_CHARACTERS)}")
     if task.flow:

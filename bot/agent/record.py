@@ -26,7 +26,7 @@ class Task:
     path: str = "0"
     parent_id: str = ""
     depth: int = 1
-    said_as: str = ""
+    original: str = ""
     """The person's message, if the goal is that message rewritten to stand alone."""
     why: str = ""
     flow: str = ""

@@ -111,7 +111,7 @@ class AgentTree(Agent):
         )
         goal = resumed.goal if resumed is not None else goal
         meant = await rewritten_question(run, goal, earlier) if earlier and resumed is None else goal
-        return await _result(run, Task(goal=meant, said_as=goal if meant != goal else ""))
+        return await _result(run, Task(goal=meant, original=goal if meant != goal else ""))
 
 
 async def _result(run: Run, task: Task) -> RunResult:
@@ -129,7 +129,7 @@ async def _result(run: Run, task: Task) -> RunResult:
         asked=outcome.asked,
         usage=run.budget.usage,
         chosen=run.chosen is not None,
-        understood=task.goal if task.said_as else "",
+        understood=task.goal if task.original else "",
         words_of=frozenset(run.words_of),
         allowed=tuple(run.allowed),
     )

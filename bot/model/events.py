@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 
 from bot.model.messages import Address, ImageFile, TextFile
 from memory.model import Audience, Role, Scope
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

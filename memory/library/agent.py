@@ -66,8 +66,8 @@ class AgentMemory:
         """A validated lesson by id; None if it does not exist or may not be found from here."""
         with self.memory.store.read() as tx:
             stored = tx.episodes.get(self.scope.workspace, checked_text(lesson_id, "lesson_id"))
-        filed = {each.partition: each.verdict for each in partitions_of(stored)} if stored is not None else {}
-        verdict = next((filed[each] for each in partitions_for(self.scope) if each in filed), None)
+        indexed = {each.partition: each.verdict for each in partitions_of(stored)} if stored is not None else {}
+        verdict = next((indexed[each] for each in partitions_for(self.scope) if each in indexed), None)
         if stored is None or verdict not in (Verdict.SUCCESS, Verdict.FAILURE):
             return None
         episode = self.memory.recalling.as_seen_by(self.scope, [stored])[0]

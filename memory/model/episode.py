@@ -1,4 +1,4 @@
-"""An episode: one goal pursued once by one agent node, with how it ended and what people said of it."""
+"""An episode: one goal pursued once by one agent node, with how it ended and how people judged it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -203,7 +203,7 @@ class KnownPeople:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Poll:
-    """Everything stored about what people said of one answer."""
+    """Everything stored about people's feedback on one answer."""
 
     reactions: tuple[Reaction, ...] = ()
     """Every register, active or not, in order of arrival."""

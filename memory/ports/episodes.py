@@ -72,7 +72,7 @@ class EpisodeFilter:
     written_only: bool = False
     """Only lessons that people wrote: corrections, and what was taught without a question."""
     counting_for: Scope | None = None
-    """Leaves out most of what cannot be filed where this person searches; `partitions_of` has the exact rule."""
+    """Leaves out most of what cannot be indexed where this person searches; `partitions_of` has the exact rule."""
     to_review_in: Scope | None = None
     """Leaves out most of what a teacher there could neither release nor widen."""
     newest: int | None = None
@@ -322,7 +322,7 @@ class EpisodeTable(Protocol):
         Episodes without a vector are not changed.
         """
 
-    def file_new(self, model: str, new: Sequence[tuple[Episode, Vector, IndexEntry]]) -> None:
+    def index_new(self, model: str, new: Sequence[tuple[Episode, Vector, IndexEntry]]) -> None:
         """Add index entries of episodes that were just added, all of one workspace, with embeddings by `model`.
 
         Does the same as `change_index`, without reading the episodes.

@@ -136,7 +136,7 @@ class DeliveryTable(Protocol):
         """The number of questions with options in which the asker chose one."""
 
     def advance(self, workspace: str, event_id: str, before: Progress, after: Progress, run_id: str = "") -> bool:
-        """Advance a message from `before` to `after`; False if it is elsewhere. Keeps the run id if not given."""
+        """Advance a message from `before` to `after`; False if it has other progress. Keeps the run id if not given."""
 
     def answer(self, workspace: str, event_id: str, run_id: str, understood: str = "") -> Incoming | None:
         """Advance a message from `ACCEPTED` to `ANSWERED`, by this run. Returns it; None if it was not `ACCEPTED`.
@@ -145,7 +145,7 @@ class DeliveryTable(Protocol):
         """
 
     def advance_run(self, workspace: str, run_id: str, before: Progress, after: Progress) -> bool:
-        """Advance the message that a run answers from `before` to `after`; False if it is elsewhere."""
+        """Advance the message that a run answers from `before` to `after`; False if it has another progress."""
 
     def unfinished(self) -> list[Incoming]:
         """The messages that a restart must finish, oldest first: accepted or answered, but not delivered.

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from memory.model import LedgerEntry, PlacedVote, Poll, Reaction, TrustEvidence, Vote
 from memory.model.evidence import Judgement, JudgementCount, Threshold
-from memory.model.saved import SavedMessage
+from memory.model.saved_messages import SavedMessage
 
 
 class TeachingTable(Protocol):
@@ -95,7 +95,7 @@ class TeachingTable(Protocol):
         """(proven right, proven wrong) of each of these people in the workspace, read from stored counts."""
 
     def recount(self, workspace: str, actors: Iterable[str]) -> None:
-        """Compute these people's records anew from the evidence."""
+        """Recompute these people's records from the evidence."""
 
     def put_ledger(self, entry: LedgerEntry) -> None:
         """Insert; a second entry for the same message replaces it."""

@@ -1,7 +1,7 @@
-"""Who may find an episode: the index partitions that it is filed in, and those that a person may search.
+"""Who may find an episode: the partitions that it is indexed in, and those that a person may search.
 
-Scopes are enforced by construction: a search names partitions, and an episode is filed only in partitions that its
-audience may search. Nothing from a direct message or a private channel is filed where people outside it search.
+Scopes are enforced by construction: a search names partitions, and an episode is indexed only in partitions that its
+audience may search. Nothing from a direct message or a private channel is indexed where people outside it search.
 
 A channel's readers may change. An episode counts as visible to those who could read it both then and now
 (`visibility_of`). `memory/README.md` has a table of the effects.
@@ -79,7 +79,7 @@ def _own_partition_in(kind: str, person: str, channel: str, visibility: Visibili
 def partitions_of(episode: Episode) -> list[IndexEntry]:
     """The index entries of an episode, for each audience that has validated it.
 
-    Empty for archived, quarantined and undecided ones. One that is quarantined only because it was restated is filed
+    Empty for archived, quarantined and undecided ones. One that is quarantined only because it was restated is indexed
     for its author alone.
     """
     if episode.archived_at is not None or (episode.quarantine and set(episode.quarantine) != {RESTATED}):
@@ -119,7 +119,7 @@ def partitions_of(episode: Episode) -> list[IndexEntry]:
 def index_entries_of(episode: Episode) -> list[IndexEntry]:
     """All index entries of an episode: `partitions_of`, and as evidence in its channel if people only proposed it.
 
-    Proposed episodes of direct messages are not filed.
+    Proposed episodes of direct messages are not indexed.
     """
     visibility = visibility_of(episode)
     is_kept_back = episode.archived_at is not None or episode.quarantine or visibility is Visibility.DIRECT
@@ -132,8 +132,8 @@ def index_entries_of(episode: Episode) -> list[IndexEntry]:
 
 def nearest_entry(episode: Episode, partitions: Sequence[str]) -> IndexEntry | None:
     """The episode's index entry in the first of these partitions that has it. `partitions`: most specific first."""
-    filed = [entry for entry in partitions_of(episode) if entry.partition in partitions]
-    return min(filed, key=lambda entry: partitions.index(entry.partition), default=None)
+    indexed = [entry for entry in partitions_of(episode) if entry.partition in partitions]
+    return min(indexed, key=lambda entry: partitions.index(entry.partition), default=None)
 
 
 def is_only_proposed(episode: Episode, scope: Scope | None) -> bool:
@@ -213,7 +213,7 @@ def may_read(scope: Scope, episode: Episode) -> bool:
 
 
 def may_see(scope: Scope, episode: Episode) -> bool:
-    """Whether a person may see this episode outside recall: it is theirs, or filed in a partition they may search.
+    """Whether a person may see this episode outside recall: it is theirs, or indexed in a partition they may search.
 
     The rule of `/why`, `/memory` and search. Episodes of other workspaces are never visible.
     """

@@ -36,15 +36,15 @@ from memory.services.recall.confusion import ConfusionEstimate
 from memory.services.recall.evidence import Weighing
 from memory.services.recall.recall import Recalling
 from memory.services.recording.approvals import Approvals
-from memory.services.recording.asking import Asking, ChoiceResult as ChoiceResult
 from memory.services.recording.changes import MessageChanges
+from memory.services.recording.choices import ChoiceResult as ChoiceResult, Choices
+from memory.services.recording.earlier_texts import EarlierText as EarlierText
 from memory.services.recording.feedback_in_words import FeedbackInWords, Opinion as Opinion
 from memory.services.recording.finished_run import FinishedRun as FinishedRun
 from memory.services.recording.journal import Journals
 from memory.services.recording.preferences import Preference as Preference, Preferences
 from memory.services.recording.record import Answer as Answer, Recording as Recording, UnsentAnswer as UnsentAnswer
 from memory.services.recording.recover import Recovering
-from memory.services.recording.said_before import SaidBefore as SaidBefore
 from memory.services.recording.spending import Spending
 from memory.services.recording.used_lessons import UsedLesson as UsedLesson
 from memory.services.reports.audit import Audit, RunView as RunView
@@ -175,7 +175,7 @@ class Memory:
         self.recording = Recording(core)
         self.changes = MessageChanges(core)
         self.answers = Answers(core)
-        self.asking = Asking(core)
+        self.choices = Choices(core)
         self.approvals = Approvals(core)
         self.reminders = Reminders(core)
         self.exchanges = Exchanges(core)

@@ -243,8 +243,8 @@ class Changes:
             return
         tx.episodes.add_vectors(self._after[next(iter(embedded))].workspace, model, embedded)
         findable = [(self._after[episode_id], vector) for episode_id, vector in embedded.items()]
-        filed = [(each, vector, entry) for each, vector in findable for entry in index_entries_of(each)]
-        tx.episodes.file_new(model, filed)
+        indexed = [(each, vector, entry) for each, vector in findable for entry in index_entries_of(each)]
+        tx.episodes.index_new(model, indexed)
 
 
 def note_words_of(tx: Transaction, episode: Episode, people: Iterable[str]) -> None:

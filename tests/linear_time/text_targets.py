@@ -14,7 +14,7 @@ from bot.adapters import attachments, command_words, commonmark, naming
 from bot.adapters.discord import plain_text as discord_plain
 from bot.adapters.discord.outgoing import markdown as discord_markdown, posting as discord_posting
 from bot.adapters.link_labels import with_real_addresses
-from bot.adapters.llm.written import text_of
+from bot.adapters.llm.written_calls import text_of
 from bot.adapters.slack import events as slack_events
 from bot.adapters.slack.outgoing import blocks, mrkdwn, streaming
 from bot.adapters.terminal import commands, interactive, reactions, screen

@@ -42,7 +42,7 @@ from bot.model import (
 )
 from bot.ports import ConversationQueries, EventSink
 from memory.model import Scope, Visibility
-from memory.model.saved import AnsweredQuestion
+from memory.model.saved_messages import AnsweredQuestion
 from memory.ports import Clock, NewId
 
 log = logging.getLogger(__name__)

@@ -15,7 +15,7 @@ from bot.adapters import forms
 from bot.adapters.command_words import ParsedCommand
 from bot.model import Choice
 from memory.model import Audience
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 
 UserInteraction = discord.Interaction[Any]
 """One use of a button, form, command or menu."""

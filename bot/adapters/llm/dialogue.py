@@ -14,7 +14,7 @@ from pydantic_ai.tools import ToolDefinition
 from pydantic_ai.usage import RequestUsage
 from pydantic_core import from_json
 
-from bot.adapters.llm.written import calls_in, text_of
+from bot.adapters.llm.written_calls import calls_in, text_of
 from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelReply, ModelRequest, ModelTurn, ToolCall, ToolSpec, ToolTurn, UserTurn
 from memory.model import Usage

@@ -17,7 +17,7 @@ from bot.config import SlackSettings
 from bot.errors import ChannelNotFound, MessengerError, NotPermitted
 from bot.model import ChannelCard, Profile, Remark
 from memory.model import Scope
-from memory.model.saved import AnsweredQuestion
+from memory.model.saved_messages import AnsweredQuestion
 from memory.rules.chat_settings import TEACHERS, listed_ids
 
 log = logging.getLogger(__name__)

@@ -281,7 +281,7 @@ class Answering:
             tap=incoming.tap if result.chosen else None,
             understood=result.understood,
             allowed=result.allowed,
-            said_before=background.texts if self._agent.model.name != "offline" or result.understood else (),
+            earlier_texts=background.texts if self._agent.model.name != "offline" or result.understood else (),
             words_of=result.words_of - {incoming.scope.person} | background.people_in(result.understood),
         )
 

@@ -19,7 +19,7 @@ from memory.model.delivery import CORRECTING
 from memory.model.evidence import ActionText, Evidence
 from memory.model.spending import Allowance
 from memory.ports import Transaction
-from memory.services import Memory, SaidBefore
+from memory.services import EarlierText, Memory
 
 log = logging.getLogger(__name__)
 
@@ -87,7 +87,7 @@ class Background:
     earlier: tuple[ChatLine, ...] = ()
     people: frozenset[str] = frozenset()
     """People other than the asker whose words are in it."""
-    texts: tuple[SaidBefore, ...] = ()
+    texts: tuple[EarlierText, ...] = ()
     """What these people said, and what the bot did."""
     exchanges: tuple[Exchange, ...] = ()
     """Messages to the bot with its answers, oldest first."""
@@ -221,15 +221,15 @@ class BackgroundLookup:
         )
 
 
-def _texts(message: Incoming, exchanges: Iterable[Exchange], remarks: Iterable[Remark]) -> Iterator[SaidBefore]:
+def _texts(message: Incoming, exchanges: Iterable[Exchange], remarks: Iterable[Remark]) -> Iterator[EarlierText]:
     """What others said, and the answers of the bot, which may have others' words too."""
     for remark in remarks:
         if remark.person != message.scope.person:
-            yield SaidBefore(text=remark.text, person=remark.person)
+            yield EarlierText(text=remark.text, person=remark.person)
     for each in exchanges:
         if each.person != message.scope.person:
-            yield SaidBefore(text=each.text, person=each.person, run_id=each.run_id)
-        yield SaidBefore(text=each.answer, run_id=each.run_id)
+            yield EarlierText(text=each.text, person=each.person, run_id=each.run_id)
+        yield EarlierText(text=each.answer, run_id=each.run_id)
 
 
 def _speaker(message: Incoming, person: str) -> Speaker:

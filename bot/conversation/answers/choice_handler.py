@@ -51,7 +51,7 @@ class ChoiceHandler:
     def _store(self, event: PersonCommand, run: str | None, which: str, grant: Grant) -> ChoiceResult | None:
         run_id = run.lower() if run else self._memory.answers.addressed(event.scope, event.message_id, event.at)
         try:
-            return self._memory.asking.choose(
+            return self._memory.choices.choose(
                 event.scope,
                 run_id or "",
                 None if which in (NONE, NO) else int(which),
@@ -90,7 +90,7 @@ class ChoiceHandler:
     async def take_back(self, messenger: Messenger, event: PersonDeletion | PersonReaction) -> None:
         """Take back the choice that a message made, or a thumb on it."""
         workspace, choice = event.scope.workspace, choice_event(event.scope, event.message_id)
-        changed = await self._executor(self._memory.asking.take_back, workspace, choice, event.at)
+        changed = await self._executor(self._memory.choices.take_back, workspace, choice, event.at)
         self._conversations.stop_event((workspace, choice))
         if changed:
             await self._feedback.refresh_mark(messenger, workspace, changed)

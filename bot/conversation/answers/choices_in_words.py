@@ -8,8 +8,8 @@ from bot.conversation.answers.choice_messages import NOTHING_TO_CHOOSE
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_question import NO_LABEL, YES_LABEL
+from bot.conversation.feedback.feedback_record import is_feedback, recorded_feedback
 from bot.conversation.feedback.in_words_handler import InWordsHandler
-from bot.conversation.feedback.understood import is_feedback, reading_in
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE, NO, NONE
 from bot.model import UNADDRESSED, PersonCommand, PersonMessage
@@ -114,7 +114,7 @@ def _own_last(message: Incoming, exchanges: Sequence[Exchange]) -> Exchange | No
     """The author's last exchange, or the one they reply to; replies to their feedback are skipped, unless it asks."""
     for each in reversed(exchanges):
         is_own = each.person == message.scope.person and (each.is_replied_to or not message.reply_to)
-        reading = reading_in(each.understood)
+        reading = recorded_feedback(each.understood)
         if is_own and not (is_feedback(each.understood) and (reading is None or reading.is_sure)):
             return each
     return None

@@ -35,7 +35,7 @@ Post: TypeAlias = Callable[[Messenger, Incoming, BotMessage], Awaitable[MessageR
 
 
 class Delivery:
-    """Delivers answers, and what is told instead if the channel got other readers or may not be written to."""
+    """Delivers answers, or a notice if the channel got other readers or the bot may not write there."""
 
     def __init__(
         self, memory: Memory, executor: Executor, questions: FeedbackQuestions, unknown_answers: UnknownAnswers

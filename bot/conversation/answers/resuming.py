@@ -48,13 +48,13 @@ class Resuming:
             if left is not None:
                 return left
         if message.tap is not None:
-            asking, scope, tap = self._memory.asking, message.scope, message.tap
+            asking, scope, tap = self._memory.choices, message.scope, message.tap
             chosen = await self._executor(asking.option, scope, tap)
             nodes, path = await self._executor(asking.waiting, scope, tap) if chosen else ((), "")
             return Resumed(chosen=chosen, earlier=_earlier(nodes, path) if nodes else None)
         nodes, path = (), ""
         if last is not None:
-            nodes, path = await self._executor(self._memory.asking.open_question, message.scope, last.run_id)
+            nodes, path = await self._executor(self._memory.choices.open_question, message.scope, last.run_id)
         return Resumed(earlier=_earlier(nodes, path, message.text) if nodes else None)
 
     async def _left(self, message: Incoming) -> Resumed | None:
@@ -66,7 +66,7 @@ class Resuming:
             self.with_effects.add(message.event_id)
         earlier, chosen = _earlier(run.nodes, ""), None
         if message.tap is not None:
-            chosen = await self._executor(self._memory.asking.option, message.scope, message.tap)
+            chosen = await self._executor(self._memory.choices.option, message.scope, message.tap)
         broken_off = ""
         if run.doing:
             shown = call_in_full(ToolSpec(name=run.doing[0], description="", parameters={}), run.doing[1])

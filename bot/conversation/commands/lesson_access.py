@@ -105,11 +105,11 @@ class LessonAccess:
 def _listed(reader: Scope, episode: Episode) -> ListedLesson | None:
     """The lesson as it counts for this person here; None if it does not count."""
     order = {name: rank for rank, name in enumerate(partitions_for(reader))}
-    filed = [entry for entry in partitions_of(episode) if entry.partition in order]
-    if not filed or episode.has_nothing_to_repeat:
+    indexed = [entry for entry in partitions_of(episode) if entry.partition in order]
+    if not indexed or episode.has_nothing_to_repeat:
         return None
-    verdict = min(filed, key=lambda entry: order[entry.partition]).verdict
-    same = [entry for entry in filed if entry.verdict is verdict]
+    verdict = min(indexed, key=lambda entry: order[entry.partition]).verdict
+    same = [entry for entry in indexed if entry.verdict is verdict]
     widest = max(same, key=lambda entry: order[entry.partition]).audience
     lesson = Lesson.REPEAT if verdict is Verdict.SUCCESS else Lesson.AVOID
     return ListedLesson(episode=episode, lesson=lesson, audience=widest)

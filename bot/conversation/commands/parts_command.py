@@ -3,7 +3,7 @@
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_repeat
-from bot.conversation.feedback.parts import RIGHT, WRONG, part_choices, which_parts
+from bot.conversation.feedback.answer_parts import RIGHT, WRONG, part_choices, which_parts
 from bot.conversation.reply import CommandReply
 from memory.errors import NotFound
 from memory.model import Reaction

@@ -28,7 +28,7 @@ from bot.conversation.executor import Executor
 from bot.conversation.explanations.explanation import deciders, explain
 from bot.conversation.explanations.lesson_explanation import explain_lesson
 from bot.conversation.feedback import feedback_messages
-from bot.conversation.feedback.parts import PART, part_choices
+from bot.conversation.feedback.answer_parts import PART, part_choices
 from bot.conversation.feedback.preference_in_words import preference_dropped
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOOSE, NO, NUMBERS, CommandReply, item_reference

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.conversation.messages import named, verdict_word, why_held
 from bot.conversation.reply import short_id
 from memory.model import Audience, Episode, EventKind, Scope
-from memory.model.saved import SavedMessage
+from memory.model.saved_messages import SavedMessage
 from memory.rules.audience import may_see
 from memory.rules.fold import UNDO
 from memory.rules.retrieval.prompt import percent, shown_line

@@ -21,7 +21,7 @@ class AskerRoles:
     async def of(self, message: Incoming) -> Role | None:
         """The role of the message's asker; None where it cannot be determined now."""
         if message.tap is not None:
-            role = await self._executor(self._memory.asking.askers_role, message.scope, message.tap)
+            role = await self._executor(self._memory.choices.askers_role, message.scope, message.tap)
             if role is not None:
                 return role
         event = self.events.get(message.event_id)

@@ -7,10 +7,10 @@ from functools import partial
 
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_in_words import feedback_in, may_be_answer
+from bot.conversation.feedback.feedback_record import reworded
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import note_id
-from bot.conversation.feedback.understood import reworded
 from bot.conversation.notifications import notify
 from bot.model import UNADDRESSED, PersonDeletion, PersonEdit
 from bot.ports import Messenger

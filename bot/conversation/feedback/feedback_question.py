@@ -8,8 +8,8 @@ from functools import partial
 from bot.conversation.executor import Executor
 from bot.conversation.feedback import feedback_messages
 from bot.conversation.feedback.feedback_in_words import FeedbackReading
+from bot.conversation.feedback.feedback_record import feedback_record, is_feedback, reason_in, recorded_feedback, run_in
 from bot.conversation.feedback.judged_exchange import judged_exchange
-from bot.conversation.feedback.understood import as_understood, is_feedback, reading_in, reason_in, run_in
 from bot.conversation.messages import HowToType
 from bot.conversation.reply import CHOICE, CHOOSE, NO
 from bot.model import BotMessage, Choice, PersonCommand, PersonCorrection
@@ -98,7 +98,7 @@ class FeedbackQuestions:
         """A reply as posted: the reply to feedback is a private notice with buttons, any other is unchanged."""
         if not is_feedback(incoming.understood):
             return message
-        reading, run = reading_in(incoming.understood), incoming.run_id
+        reading, run = recorded_feedback(incoming.understood), incoming.run_id
         choices = [Choice(label="Undo", command=UNDO, argument=run)]
         if reading is not None and not reading.is_sure:
             answers = (await self._question(incoming, reading)).answers
@@ -108,7 +108,7 @@ class FeedbackQuestions:
     async def answers(self, scope: Scope, run_id: str) -> list[str]:
         """The answers to the bot's question about a person's message, as they are on its buttons."""
         message = await self._message(scope, run_id)
-        reading = reading_in(message.understood) if message is not None else None
+        reading = recorded_feedback(message.understood) if message is not None else None
         return (await self._question(message, reading)).answers if message is not None and reading is not None else []
 
     async def _question(self, message: Incoming, reading: FeedbackReading) -> FeedbackQuestion:
@@ -125,7 +125,7 @@ class FeedbackQuestions:
         if found is None or not found["run"]:
             return None
         message = await self._message(event.scope, found["run"].lower())
-        reading = reading_in(message.understood) if message is not None else None
+        reading = recorded_feedback(message.understood) if message is not None else None
         if message is None or reading is None:
             return None
         question = await self._question(message, reading)
@@ -185,12 +185,12 @@ class FeedbackQuestions:
         """
         reading, message = FeedbackReading(correction=event.text.strip(), is_sure=False), _as_message(event, held_by)
         question = which_part(reading.correction, is_certain=True)
-        understood = as_understood(reading, run_id, event.reason)
+        understood = feedback_record(reading, run_id, event.reason)
         run = run_with_text(message, self._memory.new_id(), question, understood)
         return await self._executor(self._memory.recording.accept_answered, message, run)
 
     async def _message(self, scope: Scope, run_id: str) -> Incoming | None:
-        """The person's own message there, which its readers of now may read; with these readers."""
+        """The person's own message there, if its present readers may read it; with the present visibility."""
         try:
             message = await self._executor(self._memory.in_words.message, scope.workspace, run_id)
         except NotFound:

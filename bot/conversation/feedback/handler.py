@@ -8,11 +8,11 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.counts import count
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.answer_parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.feedback_hints import MAY_BE_FEEDBACK
 from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.feedback.in_words_handler import InWordsHandler
 from bot.conversation.feedback.note_in_words import NOTE, note_in
-from bot.conversation.feedback.parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
     is_plain,

@@ -16,6 +16,7 @@ from bot.conversation.feedback.feedback_in_words import (
 )
 from bot.conversation.feedback.feedback_question import FeedbackQuestions, opinion_of, run_with_text, which_part
 from bot.conversation.feedback.feedback_reader import FeedbackReader
+from bot.conversation.feedback.feedback_record import feedback_record, is_feedback
 from bot.conversation.feedback.judged_exchange import is_judged, judged_exchange, last_exchange
 from bot.conversation.feedback.preference_in_words import (
     StylePreference,
@@ -25,7 +26,6 @@ from bot.conversation.feedback.preference_in_words import (
     preference_of,
 )
 from bot.conversation.feedback.remarks import is_remark
-from bot.conversation.feedback.understood import as_understood, is_feedback
 from bot.conversation.messages import HowToType
 from bot.conversation.notifications import try_to_notify
 from bot.model import UNADDRESSED, PersonCommand
@@ -104,7 +104,7 @@ class _Judgement:
     @property
     def understood_as_doubtful(self) -> str:
         """The text to store with the message that is asked about."""
-        return as_understood(replace(self.reading, is_sure=False), self.about.run_id)
+        return feedback_record(replace(self.reading, is_sure=False), self.about.run_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,7 +155,7 @@ class InWordsHandler:
             message=message,
             opinion=opinion_of(reading, about.run_id, role),
             run_id=run_id,
-            understood=as_understood(reading, about.run_id),
+            understood=feedback_record(reading, about.run_id),
             reply=self.questions.confirmation(reading, messenger.how_to_type),
         )
 

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from datetime import timedelta
 from itertools import pairwise
 
+from bot.conversation.feedback.feedback_record import is_feedback, recorded_feedback
 from bot.conversation.feedback.remarks import is_remark
-from bot.conversation.feedback.understood import is_feedback, reading_in
 from memory.model import Exchange, Incoming
 
 _SKEW = timedelta(seconds=2)
@@ -37,4 +37,4 @@ def last_exchange(message: Incoming, exchanges: Sequence[Exchange]) -> Exchange 
 
 def is_judged(exchange: Exchange, exchanges: Sequence[Exchange]) -> bool:
     """Whether the asker already judged it in words: a "thanks" is then for the reply to that."""
-    return any(each.at > exchange.at and reading_in(each.understood) for each in exchanges)
+    return any(each.at > exchange.at and recorded_feedback(each.understood) for each in exchanges)

@@ -14,7 +14,7 @@ from bot.errors import MessengerError
 from bot.model import Choice, PersonCommand, PersonDeletion, PersonEdit, PersonSave
 from bot.ports import Messenger, ReadsAlong, ReadsAnswers
 from memory.model import Episode, Scope
-from memory.model.saved import AnsweredQuestion
+from memory.model.saved_messages import AnsweredQuestion
 from memory.model.teaching import emoji_spellings, normalised_emoji
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory, SavedLesson

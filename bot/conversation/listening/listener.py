@@ -5,8 +5,8 @@ from dataclasses import dataclass, replace
 from bot.conversation.answers.choice_words import read_choice
 from bot.conversation.answers.conversations import Conversations
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.feedback_record import recorded_feedback
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.feedback.understood import reading_in
 from bot.conversation.listening.follow_up import MessageFacts, depends_on_thread, is_for_bot
 from bot.model import Address, PersonReaction, Unaddressed
 from memory.model import ListeningMode, Scope, Visibility
@@ -59,7 +59,7 @@ class Listener:
         if choice is None or choice.consents:
             return False
         latest = await self._executor(self._memory.exchanges.messages_of, message.scope, 1)
-        reading = reading_in(latest[0].understood) if latest else None
+        reading = recorded_feedback(latest[0].understood) if latest else None
         if reading is None or reading.is_sure or latest[0].scope.thread != message.scope.thread:
             return False
         scope, event_id = message.scope, latest[0].event_id

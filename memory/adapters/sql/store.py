@@ -21,7 +21,7 @@ from memory.adapters.sql.queries.log import SqlEventLog
 from memory.adapters.sql.queries.people import SqlChannelTable, SqlPeopleTable
 from memory.adapters.sql.queries.polls import SqlJudgementTable
 from memory.adapters.sql.queries.retrievals import SqlRetrievalTable
-from memory.adapters.sql.queries.saved import SqlSavedMessageTable
+from memory.adapters.sql.queries.saved_messages import SqlSavedMessageTable
 from memory.adapters.sql.queries.steps import SqlShortMemoryTable, SqlStepTable
 from memory.adapters.sql.queries.teaching import SqlTeachingTable
 from memory.adapters.sql.queries.topics import SqlTopicTable

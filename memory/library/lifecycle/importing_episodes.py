@@ -32,7 +32,7 @@ from memory.rules.audience import nearest_entry, partitions_for
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.fold import replaced, unjudged
 from memory.rules.quarantine import flags_of
-from memory.services.conversation.whose_words import people_behind, runs_with_lessons
+from memory.services.conversation.word_authors import people_behind, runs_with_lessons
 from memory.services.core import answer_authors, event
 from memory.services.teaching.new_episodes import NewEpisode, record_new
 from memory.services.teaching.sources import Sources

@@ -23,9 +23,9 @@ class Exchanges:
     _core: Core
 
     def before(self, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
-        """The exchanges before a message, oldest first, at most about `most` (`said_before`)."""
+        """The exchanges before a message, oldest first, at most about `most` (`exchanges_before`)."""
         with self._core.store.read() as tx:
-            return said_before(tx, message, pause=pause, most=most)
+            return exchanges_before(tx, message, pause=pause, most=most)
 
     def before_with(
         self,
@@ -41,7 +41,7 @@ class Exchanges:
         them.
         """
         with self._core.store.read() as tx:
-            earlier = said_before(tx, message, pause=pause)
+            earlier = exchanges_before(tx, message, pause=pause)
             return earlier, None if earlier and refers_back(message.text) else recall(tx)
 
     def marked(self, message: Incoming, since: datetime, people: Collection[str]) -> list[Exchange]:
@@ -103,7 +103,7 @@ def _as_marked(marked: Incoming, message: Incoming) -> Exchange:
     )
 
 
-def said_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
+def exchanges_before(tx: Transaction, message: Incoming, *, pause: timedelta, most: int = MOST) -> tuple[Exchange, ...]:
     """The exchanges before a message, oldest first, at most about `most`.
 
     - In a thread: those of everybody in it, the first and the newest.

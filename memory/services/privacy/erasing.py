@@ -6,7 +6,7 @@ from memory.model import Episode, EventKind, Incoming, LinkKind, Origin
 from memory.model.upkeep import Erasure
 from memory.ports import Store, Transaction
 from memory.rules.verdict import CORRECTION
-from memory.services.conversation.whose_words import people_behind
+from memory.services.conversation.word_authors import people_behind
 from memory.services.core import Core, note_words_of, require_episode
 from memory.services.privacy.quotation import replies_about, resting_on
 from memory.services.verdicts.quarantine import corrected_by, restore_text

@@ -1,4 +1,4 @@
-"""Edited and deleted messages: what becomes of the questions that they were, and of their answers."""
+"""Edited and deleted messages: rewords or withdraws the questions that they were, and archives their answers."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta

@@ -25,7 +25,7 @@ from memory.rules.evidence.threshold import is_followed
 from memory.rules.fold import apply, unjudged
 from memory.rules.quarantine import flags_of
 from memory.services.core import event, note_words_of
-from memory.services.recording.said_before import SaidBefore, note_people_in
+from memory.services.recording.earlier_texts import EarlierText, note_people_in
 from memory.services.verdicts.quarantine import SYSTEM
 
 
@@ -55,7 +55,7 @@ class FinishedRun:
     """The message's meaning in its conversation, if that is more than its text."""
     words_of: frozenset[str] = frozenset()
     """Other people whose words are in `understood`."""
-    said_before: tuple[SaidBefore, ...] = ()
+    earlier_texts: tuple[EarlierText, ...] = ()
     """The conversation before, as far as its model read it and it is not the asker's."""
     usage: Usage = field(default_factory=Usage)
     """The usage of its models, for the caps."""
@@ -94,8 +94,8 @@ def attach(tx: Transaction, run: FinishedRun, nodes: Sequence[Episode]) -> None:
     tx.episodes.add_vectors(run.workspace, run.embedding_model, known)
     others = sorted(run.words_of | ({run.asked_by} if run.asked_by else set()))
     tx.episodes.note_words(run.workspace, {node.id: others for node in nodes})
-    if run.said_before:
-        note_people_in(tx, nodes, run.said_before)
+    if run.earlier_texts:
+        note_people_in(tx, nodes, run.earlier_texts)
     tx.episodes.add_link(
         *(
             Link(

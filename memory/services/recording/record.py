@@ -29,7 +29,8 @@ from memory.ports import Transaction
 from memory.rules.audience import may_be_repeated
 from memory.services.conversation.answers import askers_of, root_behind
 from memory.services.core import Core, note_words_of
-from memory.services.recording.asking import count_choice, note_offered
+from memory.services.recording.choices import count_choice, note_offered
+from memory.services.recording.earlier_texts import EarlierText, repeated
 from memory.services.recording.finished_run import (
     FinishedRun,
     as_made,
@@ -38,7 +39,6 @@ from memory.services.recording.finished_run import (
     rules_shown,
     still_there,
 )
-from memory.services.recording.said_before import SaidBefore, repeated
 from memory.services.recording.spending import count_spent
 from memory.services.recording.used_lessons import (
     LessonInPrompt,
@@ -191,16 +191,16 @@ class Recording:
         # Outside of the transaction, as both are slow.
         shown = lessons_shown(self._core.detector, run)
         recalls = retrievals_of(self._core.store, run, self._core.clock())
-        run = replace(run, said_before=self._repeated(run, shown) if run.said_before else ())
+        run = replace(run, earlier_texts=self._repeated(run, shown) if run.earlier_texts else ())
         try:
             with self._core.store.write() as tx:
                 return self._commit(tx, run, shown, recalls)
         except NotFound:
             return None
 
-    def _repeated(self, run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[SaidBefore, ...]:
+    def _repeated(self, run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[EarlierText, ...]:
         used = {each.exemplar.episode.output for each in shown if each.detected.signal is Signal.USED}
-        texts = [each for each in run.said_before if each.person or each.text not in used]  # theirs are known
+        texts = [each for each in run.earlier_texts if each.person or each.text not in used]  # theirs are known
         return repeated(self._core.detector, run.nodes, texts, asked=run.question, understood=run.understood)
 
     def _commit(

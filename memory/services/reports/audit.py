@@ -282,7 +282,7 @@ class Audit:
         return found + beside
 
     def rebuild(self) -> int:
-        """Compute every derived value anew from the log. Returns how many differed."""
+        """Recompute every derived value from the log. Returns how many differed."""
         workspaces = self._core.store.workspaces()
         with self._core.store.write() as tx:
             count = 0
@@ -342,8 +342,8 @@ class Audit:
             names = [field.name for field in fields(Episode)]
             values += [(episode.id, name, getattr(episode, name), getattr(expected, name)) for name in names]
             if tx.episodes.vectors(workspace, [episode.id]):
-                filed = tx.episodes.index_of(workspace, episode.id)
-                of_people.append((episode.id, "index", filed, index_entries_of(expected)))
+                indexed = tx.episodes.index_of(workspace, episode.id)
+                of_people.append((episode.id, "index", indexed, index_entries_of(expected)))
         values += [(id_, what, *in_counts(each, log)) for id_, what, each, log in of_people if each != log]
         return [_difference(workspace, *each) for each in values if each[2] != each[3]]
 

@@ -22,7 +22,7 @@ from memory.model import (
     Vote,
     offers_of,
 )
-from memory.model.saved import SavedMessage
+from memory.model.saved_messages import SavedMessage
 from memory.ports import Transaction
 from memory.rules.fold import DECISIONS, USES, apply, effective_events, unjudged, with_verdicts
 from memory.rules.strength import salience_at, strength_at

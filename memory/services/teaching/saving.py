@@ -9,7 +9,7 @@ from datetime import datetime
 
 from memory.errors import InvalidInput
 from memory.model import Episode, EventKind, Reaction, Role, Scope, Vector
-from memory.model.saved import AnsweredQuestion, SavedMessage
+from memory.model.saved_messages import AnsweredQuestion, SavedMessage
 from memory.ports import Transaction
 from memory.rules.quarantine import Flag
 from memory.rules.verdict import REVIEW

@@ -1,14 +1,14 @@
-"""Whose words a lesson has that somebody made of others' messages, of an answer of the bot, or of a waiting lesson."""
+"""The people whose words a lesson has: authors of messages, answers or lessons that it was made from."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from memory.model import Episode, Scope
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 from memory.ports import Transaction
 from memory.rules.quotes import repeats
-from memory.services.conversation.whose_words import people_quoted
+from memory.services.conversation.word_authors import people_quoted
 from memory.services.core import ANSWER_BY, answer_authors, people_in
 from memory.services.teaching.correct import Draft
 

@@ -6,7 +6,7 @@ from datetime import datetime
 
 from memory.errors import Conflict, InvalidInput
 from memory.model import Audience, Episode, LedgerEntry, Reaction, Role, Scope, Verdict, Visibility
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 from memory.ports import Transaction
 from memory.rules.audience import visibility_of
 from memory.rules.verdict import CORRECTION, REVIEW, changes_register

@@ -1,4 +1,4 @@
-"""The audit trail of topics: each change of a topic's numbers is an entry, from which they can be computed anew."""
+"""The audit trail of topics: each change of a topic's numbers is an entry, from which they can be recomputed."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, replace

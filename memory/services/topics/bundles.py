@@ -20,9 +20,9 @@ class VisibleTopics:
 
     def __init__(self, tx: Transaction, scope: Scope) -> None:
         partitions = partitions_for(scope)
-        filed = tx.topics.within(scope.workspace, partitions)
+        indexed = tx.topics.within(scope.workspace, partitions)
         rank = {name: place for place, name in enumerate(partitions)}
-        self._see(tx, scope.workspace, [each for each in filed if may_meet(scope, each)], rank)
+        self._see(tx, scope.workspace, [each for each in indexed if may_meet(scope, each)], rank)
 
     def _see(self, tx: Transaction, workspace: str, topics: Iterable[Topic], rank: Mapping[str, int]) -> None:
         self._tx = tx
@@ -73,7 +73,7 @@ class VisibleTopics:
         return [replace(event, topic_id=self.name_of(event.topic_id), detail=detail)]
 
     def members(self, topic_ids: Iterable[str]) -> dict[str, str]:
-        """Each of these topics, and each duplicate merged into one of them, with the topic that stands for it."""
+        """Each of these topics, and each duplicate merged into one of them, with the topic that replaces it."""
         wanted = set(topic_ids)
         joined = {each.id: each.merged_into for each in self.every.values() if each.merged_into in wanted}
         return {each: each for each in wanted} | joined

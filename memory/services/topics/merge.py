@@ -1,6 +1,6 @@
 """Merging duplicates: topics with the same title that the same people can see become one topic with both histories.
 
-Nothing is moved or copied. A merged topic keeps its own rows and points at the topic that stands for it; readers
+Nothing is moved or copied. A merged topic keeps its own rows and points to the topic that replaces it; readers
 combine the two. So nothing is lost, and erasing one of them leaves the other complete.
 """
 

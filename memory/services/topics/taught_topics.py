@@ -1,4 +1,4 @@
-"""Lessons as topics: a validated episode is shown as a topic whose fields are what people said of it.
+"""Lessons as topics: a validated episode is shown as a topic whose fields are people's feedback on it.
 
 The title is the goal, the summary the answer; the fields are `answer`, `verdict` with every grading and its reason, and
 `correction`. As in recall, an episode is visible only in the partitions in which its verdicts index it.
@@ -54,7 +54,7 @@ class TaughtTopics:
         return [(hit.episode_id, hit.cosine) for hit in found.hits if hit.episode_id in visible]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
-        """The bundles of episodes, with linked episodes and what people said of them."""
+        """The bundles of episodes, with linked episodes and people's feedback on them."""
         episodes = self._visible([episode_id for episode_id, _ in chosen])
         with_links = Stage.STRUCTURAL in request.stages
         with_fields = with_links or Stage.TEMPORAL in request.stages

@@ -1,4 +1,4 @@
-"""Who can read a channel now, and what follows when that changes: what was said in it is filed anew at once."""
+"""Stores who can read a channel now, and updates the index entries of its episodes when that changes."""
 
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -56,7 +56,7 @@ def store_visibility(tx: Transaction, scope: Scope, now: datetime) -> bool:
 
 
 def _store_change(tx: Transaction, scope: Scope, known: Visibility | None, now: datetime) -> None:
-    """Store a visibility that differs from the known one, and file anew what was said there."""
+    """Store a visibility that differs from the known one, and update the index entries of the channel's episodes."""
     workspace, channel = scope.workspace, scope.channel
     changed = EpisodeFilter(channel=channel, visibilities=changed_by(known, scope.visibility), limit=None)
     before = tx.episodes.outlines(workspace, changed) if changed.visibilities else []

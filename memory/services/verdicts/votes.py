@@ -52,7 +52,7 @@ class Ratings:
     def take_back(
         self, workspace: str, person: str, episode_id: str, *, at: datetime, event_id: str = ""
     ) -> tuple[Rating, VoteResult] | None:
-        """Withdraw the person's vote on the episode whose id ends with `episode_id`, with all reactions behind it.
+        """Withdraw the person's vote on the episode whose id ends with `episode_id`, with all its reactions.
 
         An approval in a review takes its promotion along.
 

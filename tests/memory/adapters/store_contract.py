@@ -67,7 +67,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "rename_place": lambda tx, w: tx.episodes.rename_place(w, "C1", "#new"),
     "clear_words": lambda tx, w: tx.episodes.clear_words(w, "e1"),
     "set_index": lambda tx, w: tx.episodes.set_index(w, "e1", []),
-    "file_new": lambda tx, w: tx.episodes.file_new(MODEL, [(episode("e1", w), unit(0, 1, 0), CHANNEL)]),
+    "index_new": lambda tx, w: tx.episodes.index_new(MODEL, [(episode("e1", w), unit(0, 1, 0), CHANNEL)]),
     "set_indexes": lambda tx, w: tx.episodes.set_indexes(w, {"e1": []}),
     "change_index": lambda tx, w: tx.episodes.change_index(w, put=[], remove=[("e1", CHANNEL)]),
     "update": lambda tx, w: tx.episodes.update(replace(episode("e1", w), used_count=9)),

@@ -163,8 +163,8 @@ class RecallContract(StoreCase):
             )
             tx.episodes.set_indexes("w", {})
         with store.read() as tx:
-            filed = {name: tx.episodes.index_of("w", name) for name in "abcd"}
-        assert filed == {"a": [CHANNEL], "b": [], "c": [refused, EVERYONE], "d": []}
+            indexed = {name: tx.episodes.index_of("w", name) for name in "abcd"}
+        assert indexed == {"a": [CHANNEL], "b": [], "c": [refused, EVERYONE], "d": []}
         assert (near(store, "workspace"), near(store, "channel/C1")) == (["c"], ["a", "c"])
 
     def test_the_first_in_some_partitions_are_the_oldest(self, store: Store) -> None:
@@ -255,8 +255,8 @@ class RecallContract(StoreCase):
             tx.episodes.delete("w", ["gone"])
             tx.episodes.add(*map(episode, new))
             tx.episodes.add_vectors("w", MODEL, new)
-            filed = [(episode(name), vector, entry) for name, vector in new.items() for entry in (EVERYONE, CHANNEL)]
-            tx.episodes.file_new(MODEL, filed)
+            indexed = [(episode(name), vector, entry) for name, vector in new.items() for entry in (EVERYONE, CHANNEL)]
+            tx.episodes.index_new(MODEL, indexed)
             assert [tx.episodes.index_of("w", name) for name in new] == 3 * [[CHANNEL, EVERYONE]]
         assert near(store, "workspace") == near(store, "channel/C1") == ["a", "gone", "b"]
 
@@ -333,7 +333,7 @@ class RecallContract(StoreCase):
         def file(tx: Transaction, name: str) -> list[str]:
             tx.episodes.add(episode(name))
             tx.episodes.add_vectors("w", MODEL, {name: unit(1, 0, 0)})
-            tx.episodes.file_new(MODEL, [(episode(name), unit(1, 0, 0), EVERYONE)])
+            tx.episodes.index_new(MODEL, [(episode(name), unit(1, 0, 0), EVERYONE)])
             found = tx.episodes.nearest("w", ["workspace"], MODEL, unit(1, 0, 0), 5, -1.0)
             return [hit.episode_id for hit in found.hits]
 
@@ -348,7 +348,7 @@ class RecallContract(StoreCase):
     def test_equals_sorting_everything(self, tmp_path_factory: pytest.TempPathFactory) -> None:
         @given(
             vectors=st.lists(st.tuples(*[st.integers(-2, 2)] * 3).filter(any), min_size=1, max_size=12),
-            filed=st.lists(st.sets(st.sampled_from(PARTITIONS)), min_size=12, max_size=12),
+            indexed=st.lists(st.sets(st.sampled_from(PARTITIONS)), min_size=12, max_size=12),
             order=st.permutations(PARTITIONS),
             k=st.integers(0, 6),
             floor=st.sampled_from([-1.0, 0.0, 0.5]),
@@ -358,7 +358,7 @@ class RecallContract(StoreCase):
         @settings(max_examples=2 * settings().max_examples)  # each is quick
         def law(
             vectors: list[tuple[int, ...]],
-            filed: list[set[str]],
+            indexed: list[set[str]],
             order: list[str],
             k: int,
             floor: float,
@@ -367,7 +367,7 @@ class RecallContract(StoreCase):
         ) -> None:
             store = self.make_store(tmp_path_factory.mktemp("law"))
             expected: list[tuple[float, str]] = []
-            for number, (vector, partitions) in enumerate(zip(vectors, filed, strict=False)):
+            for number, (vector, partitions) in enumerate(zip(vectors, indexed, strict=False)):
                 name = f"e{number:02d}"
                 file_under(store, name, vector, partitions, actions[number])
                 cosine = float(np.dot(unit(*vector).astype(np.float16).astype(np.float64), query))

@@ -50,7 +50,7 @@ from memory.model import (
 from memory.model.api_key import ApiKey, Right
 from memory.model.batch import Batch, BatchLesson
 from memory.model.evidence import BeliefRecord, EvidenceRecord, Judgement, Threshold, WeightRecord
-from memory.model.saved import SavedMessage
+from memory.model.saved_messages import SavedMessage
 from memory.model.upkeep import JobProgress
 from memory.ports import EpisodeFilter, IndexEntry, LessonUse, Neighbourhood, Store, Transaction
 

@@ -16,7 +16,7 @@ from memory import (
     record_step_start,
 )
 from memory.model import Audience, Episode, Outcome, Role, Step, StepKind, Termination, Verdict, Verdicts
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import render_lessons
 from tests.doubles.attack_world import Attacked

@@ -59,9 +59,9 @@ def state(world: World) -> list[tuple[object, ...]]:
             [(v.actor, v.value, v.at, v.is_limited) for v in tx.teaching.votes(node.workspace, node.run_id)]
             for node in nodes
         ]
-        filed = [tx.episodes.index_of(node.workspace, node.id) for node in nodes]
+        indexed = [tx.episodes.index_of(node.workspace, node.id) for node in nodes]
     verdicts = [(node.verdicts, node.status, node.strength) for node in nodes]
-    return list(zip(verdicts, votes, filed, strict=True))
+    return list(zip(verdicts, votes, indexed, strict=True))
 
 
 def _ids(world: World) -> list[str]:

@@ -38,7 +38,7 @@ from bot.adapters.private_reply import replying_to
 from bot.errors import MessengerError
 from bot.model import PersonEvent, PersonRetry, PersonVote
 from memory.model import Role
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from bot.adapters.naming import plain_name
 from bot.errors import MessengerError
 from bot.model import Remark
 from memory.model import Scope
-from memory.model.saved import AnsweredQuestion
+from memory.model.saved_messages import AnsweredQuestion
 from memory.rules.chat_settings import TEACHERS, listed_ids
 
 

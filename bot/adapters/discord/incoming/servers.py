@@ -1,4 +1,4 @@
-"""Handles what becomes of servers: announces new ones, reads what was asked meanwhile, reports changed channels.
+"""Handles changes of servers: announces new ones, reads what was asked meanwhile, reports changed channels.
 
 Discord does not send again what was asked while the bot was away, so it is read from the channels: messages of the last
 hour that mention the bot and have no reply of its. Memory knows which of them an earlier process received, so each is

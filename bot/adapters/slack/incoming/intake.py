@@ -49,7 +49,7 @@ _TTL = timedelta(hours=1)
 
 
 class Intake:
-    """Handles messages, edits, deletions, reactions, the stop button, and what becomes of a channel.
+    """Handles messages, edits, deletions, reactions, the stop button, and changes of a channel.
 
     A handler that raises has not stored the event, and Slack sends it again.
     """

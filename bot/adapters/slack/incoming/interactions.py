@@ -19,7 +19,7 @@ from bot.adapters.slack.web import NO_WAIT_S
 from bot.errors import MessengerError
 from bot.model import PersonRetry, PersonVote
 from memory.model import Audience
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 
 log = logging.getLogger(__name__)
 

@@ -74,7 +74,7 @@ class ListQuery(EpisodeQuery):
 
 
 class Page(BaseModel):
-    """A part of a list, newest first. `next` is the cursor of the part behind it; empty at the end."""
+    """A part of a list, newest first. `next` is the cursor of the next part; empty at the end."""
 
     episodes: list[dict[str, Any]]
     next: str

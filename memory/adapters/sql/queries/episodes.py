@@ -285,8 +285,8 @@ class SqlEpisodeTable(SqlTable):
     ) -> None:
         index.change(self._session, workspace, put=require_storable(tuple(put)), remove=require_storable(tuple(remove)))
 
-    def file_new(self, model: str, new: "Sequence[tuple[Episode, Vector, IndexEntry]]") -> None:
-        index.file_new(self._session, model, new)
+    def index_new(self, model: str, new: "Sequence[tuple[Episode, Vector, IndexEntry]]") -> None:
+        index.index_new(self._session, model, new)
 
     def nearest(
         self,

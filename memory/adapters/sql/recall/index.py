@@ -2,7 +2,7 @@
 
 Each change of a partition gets the partition's next `seq`. A removed row stays as a tombstone (no vector), so that
 other processes see the removal. `sweep` deletes tombstones and raises the epoch; processes drop their copies of earlier
-epochs (`nearest`). `action`, `words` and `author` are copied from the episode when it is filed, as they do not change
+epochs (`nearest`). `action`, `words` and `author` are copied from the episode when it is indexed, as they do not change
 while it can be found.
 """
 
@@ -105,12 +105,12 @@ def set_many(session: Session, workspace: str, wanted: Mapping[str, Sequence[Ind
     put: list[tuple[str, IndexEntry]] = []
     remove: list[tuple[str, IndexEntry]] = []
     for ids in chunks(wanted, ID_LIMIT):
-        filed: dict[str, dict[str, IndexEntry]] = {}
+        indexed: dict[str, dict[str, IndexEntry]] = {}
         for row in session.rows(_LIVE_OF, {"workspace": workspace, "ids": ids}):
             entry = IndexEntry(partition=row.partition, audience=row.audience, verdict=row.verdict)
-            filed.setdefault(row.episode_id, {})[row.partition] = entry
+            indexed.setdefault(row.episode_id, {})[row.partition] = entry
         for name in ids:
-            before, after = filed.get(name, {}), {entry.partition: entry for entry in wanted[name]}
+            before, after = indexed.get(name, {}), {entry.partition: entry for entry in wanted[name]}
             put += [(name, entry) for entry in after.values() if before.get(entry.partition) != entry]
             remove += [(name, entry) for entry in before.values() if entry.partition not in after]
     change(session, workspace, put=put, remove=remove)
@@ -123,14 +123,14 @@ def change(
     rows = [_row(workspace, *each, is_live=False) for each in remove]
     rows += [_row(workspace, *each, is_live=True) for each in put]
     if session.run(_CHANGE, rows):
-        session.filed.add(workspace)
+        session.indexed.add(workspace)
 
 
-def file_new(session: Session, model: str, new: Sequence["tuple[Episode, Vector, IndexEntry]"]) -> None:
+def index_new(session: Session, model: str, new: Sequence["tuple[Episode, Vector, IndexEntry]"]) -> None:
     """Put entries of newly stored episodes from their values: reading them back takes three times as long."""
     require_all_storable([(model, entry) for _, _, entry in new])
     if session.run(_FILE_NEW, [_new_row(model, *each) for each in new]):
-        session.filed.update(episode.workspace for episode, _, _ in new)
+        session.indexed.update(episode.workspace for episode, _, _ in new)
 
 
 def rebuild(session: Session, workspace: str, episode_id: str) -> None:

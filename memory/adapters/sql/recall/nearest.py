@@ -93,7 +93,7 @@ class RecallIndex:
         names, others = list(dict.fromkeys(partitions)), list(dict.fromkeys(proposals))
         with self._lock:
             # Rows that this transaction has written may be rolled back, so they must not get into shared copies.
-            copies = PartitionCache() if workspace in session.filed else self._copies
+            copies = PartitionCache() if workspace in session.indexed else self._copies
             reader = _Reader(
                 session, copies, self._plane_cache, self._large, self._exact_rows, workspace, model, len(vector)
             )

@@ -17,7 +17,7 @@ from memory.adapters.sql.tables.columns import (
 from memory.adapters.sql.tables.types import shares
 from memory.model import LedgerEntry, Reaction, Role, Standing, TrustEvidence, Vote
 from memory.model.evidence import Judgement, Threshold
-from memory.model.saved import SavedMessage
+from memory.model.saved_messages import SavedMessage
 
 IN_WORDS = text("source IN ('correction', 'words')")
 

@@ -160,7 +160,7 @@ class Session:
         """Whether this is SQLite: statements may call Python functions, and a failed one leaves the transaction as it
         was. Neither holds for PostgreSQL."""
         self._is_open = True
-        self.filed: set[str] = set()
+        self.indexed: set[str] = set()
         """Workspaces whose recall index this transaction has changed, committed or not."""
         self._marks: dict[str, int] = {}
         self._has_changed = False

@@ -315,7 +315,7 @@ async def test_a_choice_that_was_accepted_is_answered_after_a_restart(chat: Chat
 
 def accept(chat: Chat, run_id: str, number: int) -> ChoiceResult:
     """The press as it is stored, by the same event."""
-    return chat.world.memory.asking.choose(
+    return chat.world.memory.choices.choose(
         ANA, run_id, number, role=Role.MEMBER, at=chat.world.clock.tick(), event_id="press"
     )
 

@@ -8,7 +8,7 @@ import pytest
 
 from bot.conversation.feedback.feedback_in_words import APPROVED, REFUSED, FeedbackReading
 from bot.conversation.feedback.feedback_messages import NOT_DONE
-from bot.conversation.feedback.understood import as_understood, reading_in
+from bot.conversation.feedback.feedback_record import feedback_record, recorded_feedback
 from bot.errors import MessengerUnavailable
 from bot.model import Address, BotMessage, Choice
 from memory.model import Progress, Role, Scope, Visibility
@@ -460,9 +460,9 @@ async def test_other_channels_are_other_conversations(chat: Chat) -> None:
 @pytest.mark.parametrize("is_sure", [True, False])
 def test_what_was_understood_is_read_back(reading: FeedbackReading, is_sure: bool) -> None:
     reading = replace(reading, is_sure=is_sure)
-    assert reading_in(as_understood(reading)) == reading
+    assert recorded_feedback(feedback_record(reading)) == reading
 
 
 @pytest.mark.parametrize("text", ["", "where is it? 👍", "👍👍", "👎 it's room 5"])
 def test_other_texts_are_no_readings(text: str) -> None:
-    assert reading_in(text) is None
+    assert recorded_feedback(text) is None

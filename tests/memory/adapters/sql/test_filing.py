@@ -1,4 +1,4 @@
-"""New episodes are filed as stored ones are: row by row the same."""
+"""New episodes are indexed as stored ones are: row by row the same."""
 
 import sqlite3
 from contextlib import closing
@@ -41,7 +41,7 @@ def test_new_episodes_are_filed_as_stored_ones_are(tmp_path: Path) -> None:
                 tx.episodes.delete("w", [each.id for each in NEW])
                 _add(tx)
                 if name == "new.db":
-                    tx.episodes.file_new(MODEL, [(each, VECTORS[each.id], entry) for each, entry in places])
+                    tx.episodes.index_new(MODEL, [(each, VECTORS[each.id], entry) for each, entry in places])
                 else:
                     tx.episodes.change_index("w", put=[(each.id, entry) for each, entry in places], remove=[])
         store.close()
@@ -52,6 +52,6 @@ def test_new_episodes_are_filed_as_stored_ones_are(tmp_path: Path) -> None:
 def test_nothing_new_is_filed_nowhere(tmp_path: Path) -> None:
     store = SqlStore.open(f"sqlite:///{tmp_path / 'a.db'}")
     with store.write() as tx:
-        tx.episodes.file_new(MODEL, [])
+        tx.episodes.index_new(MODEL, [])
         assert tx.episodes.index_of("w", "none") == []
     store.close()

@@ -17,7 +17,7 @@ from memory.model import (
     Verdict,
     Visibility,
 )
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 from memory.ports import EpisodeFilter
 from memory.rules.quarantine import Flag
 from tests.doubles.attack_world import Attacked

@@ -125,11 +125,11 @@ class Play:
         """What each living episode is worth, and where it is found."""
         now = {number: self.world.episode(episode) for number, episode in self.made.items()}
         with self.world.memory.store.read() as tx:
-            filed = {number: tx.episodes.index_of(W, episode.id) for number, episode in now.items()}
+            indexed = {number: tx.episodes.index_of(W, episode.id) for number, episode in now.items()}
         for number, episode in now.items():
-            assert filed[number] == index_entries_of(episode)
+            assert indexed[number] == index_entries_of(episode)
         return {
-            number: (episode.verdicts, episode.status, episode.promoted, filed[number])
+            number: (episode.verdicts, episode.status, episode.promoted, indexed[number])
             for number, episode in now.items()
             if episode.archived_at is None
         }
@@ -147,9 +147,9 @@ class Play:
         """Whether the asker of an answer may be given an episode as a lesson to repeat."""
         if number not in self.made:
             return False
-        filed = partitions_of(self.world.episode(self.made[number]))
+        indexed = partitions_of(self.world.episode(self.made[number]))
         named = partitions_for(to.scope)
-        return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in filed)
+        return any(entry.partition in named and entry.verdict is Verdict.SUCCESS for entry in indexed)
 
     def take_back_approvals(self, number: int) -> None:
         """Everybody takes their 👍 off an answer."""

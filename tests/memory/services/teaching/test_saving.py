@@ -4,7 +4,7 @@ import pytest
 
 from memory.errors import InvalidInput
 from memory.model import Audience, Episode, Role, Verdict, Visibility
-from memory.model.saved import AnsweredQuestion, SavedMessage
+from memory.model.saved_messages import AnsweredQuestion, SavedMessage
 from memory.services import SavedLesson
 from memory.services.teaching.saving import SAVED
 from tests.doubles.memory_world import World, scope

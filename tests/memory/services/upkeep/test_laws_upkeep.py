@@ -129,7 +129,7 @@ class TestJoining(Attacked):
         assert set(said) & {each.id for each in held if each is not None} == set()
 
     def _liked(self, world: World, pairs: dict[str, tuple[str, str]]) -> dict[str, Episode]:
-        """Answers to (asker, teacher), none of which rests on another, filed for the channel alone."""
+        """Answers to (asker, teacher), none of which rests on another, indexed for the channel alone."""
         answers = {
             key: world.ask("where is the key", "under the pot", of=scope(asker)) for key, (asker, _) in pairs.items()
         }

@@ -1,4 +1,4 @@
-"""What is filed anew when a channel's visibility is noted, and how few episodes are read for that."""
+"""What is indexed anew when a channel's visibility is noted, and how few episodes are read for that."""
 
 from dataclasses import replace
 from itertools import product

@@ -70,9 +70,9 @@ def state(world: World, answers: list[list[Episode]]) -> object:
             [(each.node_id, each.actor, each.agrees) for each in tx.teaching.trust_evidence(W, nodes[0].run_id)]
             for nodes in answers
         ]
-        filed = [tx.episodes.index_of(W, node.id) for nodes in answers for node in nodes]
+        indexed = [tx.episodes.index_of(W, node.id) for nodes in answers for node in nodes]
     verdicts = [[(now := world.episode(node)).verdicts, now.status] for nodes in answers for node in nodes]
-    return votes, proven, verdicts, filed
+    return votes, proven, verdicts, indexed
 
 
 @given(acts, st.sampled_from([0, 1, 0.5]))

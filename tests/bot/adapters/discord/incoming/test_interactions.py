@@ -16,7 +16,7 @@ from bot.model import (
     PersonVote,
 )
 from memory.model import Audience, Role, Visibility
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.discord import Callback, DiscordServer, Interaction, LostAnswer, MessageFlag, Reset, refusing
 from tests.doubles.discord.faults import Trouble

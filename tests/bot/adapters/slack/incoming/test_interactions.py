@@ -21,7 +21,7 @@ from bot.model import (
     PersonVote,
 )
 from memory.model import Audience, Role
-from memory.model.saved import FilledFrom
+from memory.model.saved_messages import FilledFrom
 from tests.bot.adapters.messenger_contract import Heard
 from tests.doubles.slack import CannotDo, Person, Refused, ServerBroken, SlackServer
 from tests.doubles.slack.state import Message

@@ -1,4 +1,4 @@
-"""Whose words an answer has from the conversation before it, which its model read."""
+"""The earlier texts of a conversation that an answer repeats, with their authors."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from memory.errors import NotFound
 from memory.model import Audience, Episode, Exemplar, Signal, StepKind, Verdict
 from memory.ports import Transaction
 from memory.rules.use_detection import OverlapDetector
-from memory.services.conversation.whose_words import people_quoted
+from memory.services.conversation.word_authors import people_quoted
 from memory.services.core import note_words_of
 
 _REPEATS = (Signal.USED, Signal.CONTRADICTED)
@@ -17,7 +17,7 @@ _ANSWER = "answer"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SaidBefore:
+class EarlierText:
     """A text of the conversation before a message."""
 
     text: str
@@ -30,11 +30,11 @@ class SaidBefore:
 def repeated(
     detector: OverlapDetector,
     nodes: Sequence[Episode],
-    texts: Iterable[SaidBefore],
+    texts: Iterable[EarlierText],
     *,
     asked: str,
     understood: str,
-) -> tuple[SaidBefore, ...]:
+) -> tuple[EarlierText, ...]:
     """What was said before and is repeated in an answer, found as the use of a lesson is. Pure, but slow.
 
     `understood` is what the message that `asked` was taken to mean.
@@ -42,14 +42,14 @@ def repeated(
     lessons = {each: _as_lesson(each.text) for each in texts}
     made = [(asked, understood), (asked, "\n".join(node.goal for node in nodes if not node.is_root))]
     made += [(node.goal, text) for node in nodes for text in (node.output, _steps(node))]
-    found: dict[SaidBefore, None] = {}
+    found: dict[EarlierText, None] = {}
     for question, text in filter(itemgetter(1), made):
         signals = detector.detect_all(lessons.values(), question, text, _ANSWER)
         found |= {each: None for each, detected in zip(lessons, signals, strict=True) if detected.signal in _REPEATS}
     return tuple(found)
 
 
-def note_people_in(tx: Transaction, nodes: Sequence[Episode], texts: Iterable[SaidBefore]) -> None:
+def note_people_in(tx: Transaction, nodes: Sequence[Episode], texts: Iterable[EarlierText]) -> None:
     """Store that the nodes have the words of whoever said this. Raises `NotFound` if any of it is erased."""
     people: set[str] = set()
     for each, root in product(texts, nodes[:1]):

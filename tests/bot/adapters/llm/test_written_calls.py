@@ -8,7 +8,7 @@ import pytest
 from pydantic_ai.messages import ModelResponse, TextPart, ThinkingPart
 
 from bot.adapters.llm.provider_model import ProviderModel
-from bot.adapters.llm.written import calls_in, text_of
+from bot.adapters.llm.written_calls import calls_in, text_of
 from bot.errors import MalformedReply, ModelRefused
 from bot.model import ModelRequest, ModelTurn, ToolSpec, ToolTurn, UserTurn
 from tests.doubles import openai_server as server_says

@@ -60,7 +60,7 @@ class ChoiceResult:
 
 
 @dataclass(frozen=True, slots=True)
-class Asking:
+class Choices:
     """The use cases of choices."""
 
     _core: Core

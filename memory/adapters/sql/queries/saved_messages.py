@@ -6,7 +6,7 @@ from sqlalchemy import delete, select
 
 from memory.adapters.sql.tables.teaching import saved_messages
 from memory.adapters.sql.transaction.session import SqlTable, among, matching
-from memory.model.saved import SavedMessage
+from memory.model.saved_messages import SavedMessage
 
 _KEY = ("channel", "message_id")
 _GET = select(saved_messages).where(matching(saved_messages, *_KEY))

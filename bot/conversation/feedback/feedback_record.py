@@ -12,7 +12,7 @@ _UNDERSTOOD = re.compile(
 _ARROW = " → "
 
 
-def as_understood(reading: FeedbackReading, run_id: str = "", reason: str = "") -> str:
+def feedback_record(reading: FeedbackReading, run_id: str = "", reason: str = "") -> str:
     """The text stored with the message, as a record of the reading: `👎 of 0a1b → it's room 5`, or `👎?` if unsure.
 
     `run_id` is the answer that it is about, and `reason` what a form says was wrong with it:
@@ -23,7 +23,7 @@ def as_understood(reading: FeedbackReading, run_id: str = "", reason: str = "") 
     return f"{sign}{'' if reading.is_sure else '?'}{about}{text}"
 
 
-def reading_in(understood: str) -> FeedbackReading | None:
+def recorded_feedback(understood: str) -> FeedbackReading | None:
     """The reading recorded in the text stored with a message; None for an ordinary message."""
     found = _UNDERSTOOD.fullmatch(understood)
     if found is None:
@@ -34,13 +34,13 @@ def reading_in(understood: str) -> FeedbackReading | None:
 
 def reworded(understood: str, correction: str) -> str:
     """The same record with the new words of a correction; empty for a message that corrects nothing."""
-    reading, record = reading_in(understood), understood.partition(_ARROW)[0]
+    reading, record = recorded_feedback(understood), understood.partition(_ARROW)[0]
     return f"{record}{_ARROW}{correction}" if reading is not None and reading.correction else ""
 
 
 def is_feedback(understood: str) -> bool:
     """Whether the text stored with a message records feedback or a wish about style."""
-    return is_preference(understood) or reading_in(understood) is not None
+    return is_preference(understood) or recorded_feedback(understood) is not None
 
 
 def run_in(understood: str) -> str:

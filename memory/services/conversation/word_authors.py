@@ -1,4 +1,4 @@
-"""Whose words are in an answer or a lesson, by what it used and what is noted of it."""
+"""The people whose words are in an answer or a lesson, by what it used and what is noted with it."""
 
 from collections.abc import Iterable, Sequence
 
