@@ -41,7 +41,7 @@ _QUOTED = re.compile(
 """`the password is "swordfish"`: what is quoted is a secret as it stands, except what begins with `_WORDS`."""
 _PHRASE = re.compile(
     r"(?<![^\W_])(?:(?:pass|seed|recovery|mnemonic)[ -]?phrase|mnemonic)"
-    r"(?P<sign>\s*+[:=：]\s*+|\s++(?:is|was)\s++)(?P<secret>(?:[^\W\d_]++[ -]){3,23}[^\W\d_]++)(?![\w'’])",
+    r"(?:\s*+[:=：]\s*+|\s++(?:is|was)\s++)(?P<secret>(?:[^\W\d_]++[ -]){3,23}[^\W\d_]++)(?![\w'’])",
     re.IGNORECASE,
 )
 """`the passphrase is correct horse battery staple`: four words up to 24, as generators make them."""
