@@ -89,6 +89,10 @@ class Draft:
         clean = core.redactor.text(written[0]), core.redactor.text(written[1])
         return cls(question=clean[0], answer=clean[1], has_secret=clean != written)
 
+    def says_the_same(self, lesson: Episode) -> bool:
+        """Whether a lesson has this question and this answer."""
+        return (lesson.goal, lesson.output) == (self.question, self.answer)
+
     def store(
         self,
         core: Core,

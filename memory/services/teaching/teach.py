@@ -170,16 +170,18 @@ class Teaching:
     ) -> CorrectionResult | None:
         """Correct the same once more, with the text that the person's message of that event has now.
 
-        None if that event made no correction that is in effect, or one that says the same. Raises what `correct` does.
+        None if that event made no correction that is in effect, or one that says the same or was made at a later time.
+        Raises what `correct` does.
         """
         prepared = self._correcting.reworded(scope, of_event, text)
         if prepared is None:
             return None
         with self._core.store.write() as tx:
-            now = self._core.clock()
-            if not tx.log.claim(scope.workspace, event_id, now):
+            now, former = self._core.clock(), taught_by(tx, scope.workspace, of_event)
+            is_late = former is not None and former.approval.at > at
+            if is_late or not tx.log.claim(scope.workspace, event_id, now):
                 return None
-            if former := taught_by(tx, scope.workspace, of_event):
+            if former is not None:
                 self._correcting.undo(tx, former.approval, at, now)
             return self._correcting.within(tx, scope, prepared, role=role, at=at, event_id=of_event)
 
@@ -203,14 +205,15 @@ class Teaching:
         and which may have lent it words, as the messages in `filled_from` may: forgetting who wrote its question takes
         the question, forgetting who wrote its answer takes it whole. None if the event was handled before. Raises
         `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone. `of_event` is the message that says
-        so, if that can be edited: what it taught before is taken back, unless it is the same, which returns None.
+        so, if that can be edited: what it taught before is taken back, unless it is the same or of a later time, which
+        returns None.
         """
         draft = Draft.of(self._core, question, answer)
         vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
             former = taught_by(tx, scope.workspace, of_event) if of_event else None
-            if former is not None and (former.lesson.goal, former.lesson.output) == (draft.question, draft.answer):
+            if former is not None and (former.approval.at > at or draft.says_the_same(former.lesson)):
                 return None
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None

@@ -1,6 +1,7 @@
 """A plain answer to what the bot did not know, which it asks about with one tap; edits of feedback in words."""
 
 from dataclasses import replace
+from datetime import datetime
 
 import pytest
 
@@ -44,8 +45,8 @@ async def deletes(chat: Chat, message: PersonMessage) -> None:
     )
 
 
-async def edits(chat: Chat, message: PersonMessage, text: str) -> None:
-    at, of = chat.world.clock.tick(), message.event_id
+async def edits(chat: Chat, message: PersonMessage, text: str, at: datetime | None = None) -> None:
+    at, of = at or chat.world.clock.tick(), message.event_id
     event = PersonEdit(
         event_id=f"{of}/{at}", scope=ANA, message_id=message.message_id, text=text, at=at, of_event=of, role=Role.MEMBER
     )
@@ -209,6 +210,18 @@ async def test_an_edit_that_changes_nothing_writes_nothing(chat: Chat, words: st
     before, said = rows(chat.store), len(chat.messenger.posts)
     await edits(chat, message, words)
     assert (rows(chat.store), len(chat.messenger.posts)) == (before, said)
+
+
+@pytest.mark.parametrize(
+    ("words", "right"), [("remember that the door code is {}", "the door code is {}"), ("No, it's {}", "it's {}")]
+)
+async def test_of_two_edits_that_change_places_the_later_one_counts(chat: Chat, words: str, right: str) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, words.format(12))
+    earlier = chat.world.clock.tick()
+    await edits(chat, message, words.format(14))
+    await edits(chat, message, words.format(13), earlier)
+    assert votes(chat)[f"ana: {right.format(14)}"] == 1
 
 
 async def test_an_edit_is_read_with_the_question_that_it_answers(chat: Chat) -> None:
