@@ -28,7 +28,9 @@ _SETTING = (
 )
 _ID = r"[0-9a-f]{8,24}"
 _PAGE = r"page \d{1,6}"
-_LISTED = rf"{_ID}(?: (?:review|archived))?(?: {_PAGE})?"
+_PLACE = r"\d{1,3}"
+"""The place of an item in a list, which people write instead of its id; they are told what an id is."""
+_LISTED = rf"(?:{_ID}|{_PLACE})(?: (?:review|archived))?(?: {_PAGE})?"
 _PERSON = r"(?:<@[^>\s]+>|@\S+|(?=\S*\d)[\w.:-]+)"
 """A mention or an id. A word without a digit is neither, so that it may be a question."""
 
@@ -40,7 +42,7 @@ _ARGUMENTS = {
     "archive": rf"(?:{_LISTED})?",
     "restore": rf"(?:{_LISTED})?",
     "ratings": rf"(?:{_PAGE})?",
-    "unrate": rf"(?:{_ID}(?: {_PAGE})?)?",
+    "unrate": rf"(?:(?:{_ID}|{_PLACE})(?: {_PAGE})?)?",
     "reminders": rf"(?:{_PAGE}|cancel {_ID})?",
     "new": "",
     "undo": rf"(?:{_ID})?",
@@ -54,8 +56,8 @@ _ARGUMENTS = {
     "mode": r"(?:mention|threads|always|default)?",
     SETTINGS: rf"(?:history|undo {_SETTING}|{_SETTING}(?: \S+){{0,100}})?",
     "review": rf"(?:{_PAGE}|batch {_ID}(?: (?:approve|reject) (?:{_ID}|all(?: yes)?))?(?: {_PAGE})?)?",
-    "promote": rf"(?:{_ID}(?: (?:channel|workspace|personal|back))?(?: {_PAGE})?)?",
-    "release": rf"(?:{_ID}(?: {_PAGE})?)?",
+    "promote": rf"(?:(?:{_ID}|{_PLACE})(?: (?:channel|workspace|personal|back))?(?: {_PAGE})?)?",
+    "release": rf"(?:(?:{_ID}|{_PLACE})(?: {_PAGE})?)?",
     "purge": rf"(?:{_PERSON}(?: yes)?)?",
     "gaps": "",
     TEACH: rf"{_ID}",
