@@ -197,7 +197,7 @@ class Goodbot:
     async def _apologise(self, messenger: Messenger, event: PersonEvent | Incoming, error: Exception) -> bool:
         """Log an error and tell the person, if the event is a person's. False if nobody was told."""
         error_id = short_id(self._new_id())
-        known = isinstance(error, MemoryFault)
+        known = isinstance(error, (MemoryFault, MessengerError))
         log.error("event %s failed [%s]: %s", event.event_id, error_id, error, exc_info=None if known else error)
         if isinstance(event, _NOT_BY_A_PERSON):
             return False

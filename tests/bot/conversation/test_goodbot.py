@@ -225,6 +225,9 @@ async def test_a_refusal_that_cannot_be_delivered_is_logged_and_the_bot_goes_on(
     chat.messenger.fails.add("post")
     await chat.sink(PersonCorrection(event_id="e1", scope=ANA, text="", at=chat.world.clock()))
     assert "could not be told" in caplog.text
+    await chat.react("post-1", "👎")
+    assert "the platform is down" in caplog.text
+    assert [each for each in caplog.records if each.exc_info] == [], "a platform that is down is no error in here"
     chat.messenger.fails.clear()
     await chat.ask("dinner?")
     assert chat.messenger.answers[-1] == "the answer to dinner?"
