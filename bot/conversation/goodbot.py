@@ -230,18 +230,23 @@ class Goodbot:
         text = full_text(event)
         if not text:
             return
-        scope, is_mention = event.scope, event.address is Address.MENTION
-        if is_mention and dismisses_bot(text):
-            await self._listener.mute(scope)
+        if event.address is Address.MENTION and dismisses_bot(text):
+            await self._listener.mute(event.scope)
             return
         if await self._feedback.explain_feedback(messenger, event) or await self._on_note(messenger, event):
             return
         is_short = len(text) <= LONGEST and "?" not in text
         if is_short and (choice := await self._choices_in_words.read(event, text, messenger.how_to_type)):
-            await (
-                notify(messenger, event, choice) if isinstance(choice, str) else self._choices.choose(messenger, choice)
-            )
+            if isinstance(choice, str):
+                await notify(messenger, event, choice)
+            else:
+                await self._choices.choose(messenger, choice)
             return
+        await self._accept(messenger, event, text)
+
+    async def _accept(self, messenger: Messenger, event: PersonMessage, text: str) -> None:
+        """Store a message that is to be answered, and queue it in its conversation."""
+        scope, is_mention = event.scope, event.address is Address.MENTION
         incoming = Incoming(
             scope=scope,
             event_id=event.event_id,

@@ -17,6 +17,7 @@ from bot.conversation.feedback.preference_in_words import (
     StylePreference,
     is_plain,
     preference_in,
+    preference_noted,
     preference_of,
 )
 from bot.conversation.messages import HowToType
@@ -201,7 +202,8 @@ class FeedbackHandler:
         scope, preference = event.scope, preference_of(style, event.event_id)
         if await self._executor(self._memory.preferences.keep, scope, preference, at=event.at, run_id=run_id):
             await self.refresh_mark(messenger, scope.workspace, run_id)
-            await notify(messenger, event, self._in_words.preference_noted(style, messenger.how_to_type))
+            follows_style = self._in_words.follows_style
+            await notify(messenger, event, preference_noted(style, messenger.how_to_type, follows_style=follows_style))
 
     async def explain_feedback(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Tell a person that their message looks like feedback but is none, and how to give it.

@@ -26,7 +26,6 @@ from bot.conversation.feedback.preference_in_words import (
     preference_of,
 )
 from bot.conversation.feedback.remarks import is_remark
-from bot.conversation.messages import HowToType
 from bot.conversation.notifications import try_to_notify
 from bot.model import UNADDRESSED, PersonCommand
 from bot.ports import Messenger
@@ -142,7 +141,7 @@ class InWordsHandler:
         if about is None or not await self.is_next(message, about):
             return await self._overheard(message, run_id)
         if style := preference_in(message.text):
-            reply = self.preference_noted(style, messenger.how_to_type)
+            reply = preference_noted(style, messenger.how_to_type, follows_style=self.follows_style)
             noted = NotedPreference(message=message, style=style, run_id=run_id, reply=reply)
             return noted if about.answer else await self._overheard(message, run_id)
         judgement = await self._judgement(message, about, is_judged=is_judged(about, exchanges))
@@ -251,10 +250,6 @@ class InWordsHandler:
             log.info("message %s is no feedback in words: %s", noted.message.event_id, error)
             self._refused.add(noted.message.event_id)
             return None
-
-    def preference_noted(self, style: StylePreference, how_to_type: HowToType) -> str:
-        """The confirmation of a wish about style, and whether the model keeps to it."""
-        return preference_noted(style, how_to_type, follows_style=self.follows_style)
 
     # Commands that wait for a confirmation ----------------------------------------------------------------------------
 

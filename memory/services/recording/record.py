@@ -36,13 +36,12 @@ from memory.services.recording.finished_run import (
     as_made,
     attach,
     retrievals_of,
-    rules_shown,
-    still_there,
 )
 from memory.services.recording.spending import count_spent
 from memory.services.recording.used_lessons import (
     LessonInPrompt,
     UsedLesson,
+    append_with_uses,
     lessons_shown,
     note_followed,
     used_in,
@@ -207,23 +206,11 @@ class Recording:
         self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], recalls: Sequence[Retrieval]
     ) -> Answer | None:
         now = self._core.clock()
-        answered = (
-            tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood) if run.event_id else None
-        )
+        answered = self._answered(tx, run)
         if run.event_id and answered is None:
             return None
-        if answered and run.question and answered.text != run.question:
-            raise NotFound(f"message {run.event_id} in {run.workspace} was edited; work it out once more")
-        if answered is not None and self._core.caps:
-            count_spent(self._core, tx, answered.scope, run.usage)
         nodes, events = as_made(run)
-        for each in shown:
-            events += each.events(run.run_id, now)
-        sources = {each.source_event_id for each in tx.log.append(*events, *rules_shown(run, now))}
-        uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
-        counted = {use.episode_id for use in uses}
-        if not tx.retrievals.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
-            raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
+        append_with_uses(tx, run, events, shown, now)
         tx.episodes.add(*nodes)
         attach(tx, run, nodes)
         if answered is not None and answered.repeats:
@@ -235,13 +222,7 @@ class Recording:
         tx.retrievals.add(recalls, [each.item() for each in shown])
         if run.tap is not None:
             count_choice(self._core, tx, run, run.tap, nodes, now)
-        readers = answered.channel_visibility if answered else None
-        parts = tuple(_outgoing(run, number, text, readers) for number, text in enumerate(run.parts, start=1))
-        tx.deliveries.put_outgoing(*parts)
-        if answered is not None and not parts:
-            # Without a message of the answer, reactions on the question count for it.
-            question = answered.reply_to if answered.is_edit else answered.message_id
-            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, question, run.run_id, now))
+        parts = self._put_parts(tx, run, answered, now)
         return Answer(
             parts=parts,
             total=len(parts),
@@ -249,6 +230,29 @@ class Recording:
             options=options,
             is_from_people=_is_from_people(nodes),
         )
+
+    def _answered(self, tx: Transaction, run: FinishedRun) -> Incoming | None:
+        """Mark the message as answered by this run, and count its cost. Raises `NotFound` if it was edited."""
+        if not run.event_id:
+            return None
+        answered = tx.deliveries.answer(run.workspace, run.event_id, run.run_id, run.understood)
+        if answered and run.question and answered.text != run.question:
+            raise NotFound(f"message {run.event_id} in {run.workspace} was edited; work it out once more")
+        if answered is not None and self._core.caps:
+            count_spent(self._core, tx, answered.scope, run.usage)
+        return answered
+
+    def _put_parts(
+        self, tx: Transaction, run: FinishedRun, answered: Incoming | None, now: datetime
+    ) -> tuple[Outgoing, ...]:
+        """Store the parts that are to be posted. Without any, reactions on the question count for the answer."""
+        readers = answered.channel_visibility if answered else None
+        parts = tuple(_outgoing(run, number, text, readers) for number, text in enumerate(run.parts, start=1))
+        tx.deliveries.put_outgoing(*parts)
+        if answered is not None and not parts:
+            question = answered.reply_to if answered.is_edit else answered.message_id
+            tx.teaching.put_ledger(self._entry(run.workspace, run.channel, question, run.run_id, now))
+        return parts
 
     def unsent(self, workspace: str, run_id: str) -> Answer:
         """A committed answer with its unsent parts."""

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from memory.errors import NotFound
 from memory.model import (
     Episode,
     Event,
@@ -20,7 +21,7 @@ from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.use_detection import DetectedSignal, OverlapDetector
 from memory.services.core import event
-from memory.services.recording.finished_run import FinishedRun, note_lessons_in
+from memory.services.recording.finished_run import FinishedRun, note_lessons_in, rules_shown, still_there
 from memory.services.verdicts.model_grading import guess_of
 from memory.services.verdicts.quarantine import SYSTEM
 
@@ -101,6 +102,21 @@ def lessons_shown(detector: OverlapDetector, run: FinishedRun) -> list[LessonInP
             for (rank, exemplar), detected in zip(ranked, signals, strict=True)
         ]
     return found
+
+
+def append_with_uses(
+    tx: Transaction, run: FinishedRun, events: Sequence[Event], shown: Sequence[LessonInPrompt], now: datetime
+) -> None:
+    """Append a run's events and those of its shown lessons and rules, and count how the lessons were used.
+
+    Raises `NotFound` if a lesson that it was shown is erased.
+    """
+    of_lessons = [event for each in shown for event in each.events(run.run_id, now)]
+    sources = {each.source_event_id for each in tx.log.append(*events, *of_lessons, *rules_shown(run, now))}
+    uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
+    counted = {use.episode_id for use in uses}
+    if not tx.retrievals.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
+        raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
