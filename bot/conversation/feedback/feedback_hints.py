@@ -43,7 +43,7 @@ NO_STATEMENT = re.compile(
 """Begins a question, a request, or a message that goes on with something said before."""
 MAY_ANSWER = re.compile(
     rf"\s*+(?!{NO_STATEMENT.pattern})(?=[^?]{{1,{LONGEST}}}\Z)(?:{STARTED.pattern}|{STATES.pattern}"
-    rf"|{BARE_PLACE.pattern}|(?-i:{NAMED.pattern})\S*+(?:\s++\S++){{0,2}}\s*\Z)",
+    rf"|{BARE_PLACE.pattern}|(?-i:{NAMED.pattern})\S*+(?:\s++(?:(?-i:[A-ZÄÖÜ])\S*+|and|und|does|has|is|ist|hat)){{0,3}}\s*\Z)",
     re.IGNORECASE | re.DOTALL,
 )
 """Matches a statement, a place or a name that may be the answer to a question that the bot could not answer."""

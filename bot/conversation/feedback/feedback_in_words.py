@@ -68,6 +68,7 @@ def supplied_answer_in(message: str, question: str) -> FeedbackReading | None:
         return None
     is_name = words.ASKS_WHO.search(question) is not None and words.NAMED.match(rest) is not None
     is_place = words.ASKS_WHERE_OR_WHEN.search(question) is not None and words.BARE_PLACE.match(rest) is not None
+    is_place = is_place and not any(each.search(rest) for each in kinds)
     is_about_it = words.STARTED.match(rest) is not None or is_name or is_place or _is_about(clause, question)
     is_named = words.IT_IS.match(rest) is not None or _is_about(clause, question)
     is_named = is_named and words.ASKS_WHAT_IS.match(question) is not None and not words.UNIMPORTANT.search(rest)

@@ -164,6 +164,12 @@ def test_what_is_no_plain_statement_about_it_is_no_such_answer(message: str) -> 
     assert supplied_answer_in(message, "wo ist die Leiter?") is None
 
 
+@pytest.mark.parametrize("message", ["Start the timer", "Mexico travel alerts", "Flip coin, heads"])
+def test_not_every_capital_begins_a_name(message: str) -> None:
+    assert supplied_answer_in(message, "who has the key?") is None
+    assert supplied_answer_in("at the moment what is the time", LADDER) is None
+
+
 def test_what_follows_no_question_answers_none() -> None:
     assert supplied_answer_in("it's in room 5", "the printer is broken") is None
 
