@@ -85,11 +85,21 @@ def _rewrite(text: str) -> str:
 
 
 def _balanced(span: str) -> str:
-    """The span without operators and commas at its end and without unmatched brackets."""
+    """The span without operators and commas at its end, and with the brackets that it lacks.
+
+    An unmatched bracket around all of it belongs to the sentence.
+    """
     expression = _UNFINISHED.sub("", span.strip(" ,"))
-    surplus = expression.count("(") - expression.count(")")
-    if surplus > 0:
-        expression = expression.replace("(", "", surplus)
-    elif surplus < 0:
-        expression = "".join(expression.rsplit(")", -surplus))
-    return expression.strip()
+    opened, closed = list[int](), list[int]()
+    for place, character in enumerate(expression):
+        if character == "(":
+            opened.append(place)
+        elif character == ")" and opened:
+            opened.pop()
+        elif character == ")":
+            closed.append(place)
+    first, last = len(expression) - len(expression.lstrip("( ")), len(expression.rstrip(") "))
+    around = {place for place in opened if place < first} | {place for place in closed if place >= last}
+    kept = "".join(character for place, character in enumerate(expression) if place not in around)
+    missing = sum(place not in around for place in closed), sum(place not in around for place in opened)
+    return f"{'(' * missing[0]}{kept}{')' * missing[1]}".strip()
