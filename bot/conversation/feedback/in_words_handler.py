@@ -188,11 +188,12 @@ class InWordsHandler:
         """
         reading, was_refused = await self.reader(message.text, about.goal, about.answer), False
         is_supplied = reading is None
-        if reading is None and (instead := answer_after_refusal_in(message.text)):
+        supplied = supplied_answer_in(message.text, about.goal)
+        if reading is None and (instead := supplied or answer_after_refusal_in(message.text)):
             was_refused = await self._executor(self._memory.in_words.was_refused, message.scope, about.run_id)
             reading = instead if was_refused else None
         if reading is None and not is_judged:
-            reading = supplied_answer_in(message.text, about.goal)
+            reading = supplied
         if reading is None or ((is_judged or not about.answer) and not reading.correction):
             return None
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)

@@ -109,7 +109,15 @@ async def test_a_statement_after_an_answer_or_of_somebody_else_is_answered(chat:
 
 
 @pytest.mark.parametrize("refusal", ["👎", "no"])
-@pytest.mark.parametrize(("question", "words"), [(LADDER, "in the attic"), (QUESTION, "11:30 to 14:00.")])
+@pytest.mark.parametrize(
+    ("question", "words"),
+    [
+        (LADDER, "in the attic"),
+        (QUESTION, "11:30 to 14:00."),
+        (QUESTION, "we keep it behind the shed"),
+        (LADDER, ATTIC),
+    ],
+)
 async def test_what_is_said_after_a_thumb_down_is_asked_about_once(
     chat: Chat, question: str, words: str, refusal: str
 ) -> None:
