@@ -1,6 +1,7 @@
 """The command `purge`: takes back everything that one person taught, after a preview."""
 
 import re
+from dataclasses import replace
 
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.counts import count, counts
@@ -74,7 +75,8 @@ def purge(context: CommandContext) -> CommandReply:
     if not person:
         return CommandReply(text=purge_usage(context.how_to_type("purge PERSON")))
     try:
-        return _purge(context, person) if is_confirmed else _ask(context, person)
+        reply = _purge(context, person) if is_confirmed else _ask(context, person)
+        return replace(reply, people=(person,))
     except InvalidInput as error:
         return CommandReply(text=sentence(error))
 
@@ -84,7 +86,7 @@ def _ask(context: CommandContext, person: str) -> CommandReply:
     if planned.is_empty:
         return CommandReply(text=nothing_to_purge(person))
     choice = Choice(label="Take all of it back", command="purge", argument=f"{person} yes", is_danger=True)
-    return CommandReply(text=purge_question(planned, context.how_to_type(f"purge {person} yes")), choices=(choice,))
+    return CommandReply(text=purge_question(planned, context.how_to_type(f"purge @{person} yes")), choices=(choice,))
 
 
 def _purge(context: CommandContext, person: str) -> CommandReply:

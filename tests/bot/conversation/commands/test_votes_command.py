@@ -105,7 +105,8 @@ async def test_purge_says_first_what_it_would_do_and_then_does_it(chat: Chat, sp
     believed = await poison(chat)
     asked = await chat.command("purge", spelling, TEA, role=TEACHER)
     assert "1 vote, 1 lesson; and 2 other lessons that rested on it" in asked
-    assert "`!purge U7MAL yes`" in asked
+    assert "`!purge @U7MAL yes`" in asked
+    assert chat.messenger.posts[-1].people == ("U7MAL",), "named, not by id"
     assert [(choice.argument, choice.is_danger) for choice in choices(chat)] == [("U7MAL yes", True)]
     assert chat.mark[believed] is True
     told = await press(chat, "Take all of it back", TEA, TEACHER)
