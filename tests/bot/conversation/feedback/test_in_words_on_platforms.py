@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from memory.ports import EpisodeFilter
 from tests.doubles.discord import DiscordServer, Intent
 from tests.doubles.openai_server import OpenAIServer, Scripted, text
 from tests.doubles.slack import Person, SlackServer
@@ -245,6 +246,31 @@ async def test_with_a_language_model_only_what_hints_at_feedback_costs_a_request
                 await says(bot, ana, ana.dm, "hmm, pretty sure you got that wrong and Madrid would have been it")
                 assert len(model.asked) == 3
                 assert "the answer is “Madrid”" in server.said_by_bot(ana.dm)[-1].text
+
+
+async def test_a_language_model_reads_an_edited_correction_as_it_read_the_first(tmp_path: Path) -> None:
+    def reply(prompt: str) -> Scripted:
+        if '<tool-output name="answer">' in prompt:
+            right = "Toledo" if "Toledo" in prompt else "Madrid"
+            return text(json.dumps({"kind": "correction", "right": right}))
+        return text("Barcelona")
+
+    words = "hmm, pretty sure you got that wrong and {} would have been it"
+    with OpenAIServer(reply) as model:
+        environment = {
+            "GOODBOT_MODEL": "openai:test-model",
+            "OPENAI_BASE_URL": model.base_url,
+            "OPENAI_API_KEY": "sk-test",
+        }
+        async with SlackServer() as server:
+            ana = server.person("ana")
+            async with slack_bot(server, tmp_path, environment) as bot:
+                await says(bot, ana, ana.dm, "capital of Spain please")
+                said = await says(bot, ana, ana.dm, words.format("Madrid"))
+                ana.edits(said, words.format("Toledo"))
+                await bot.settled()
+                lessons = bot.memory.audit.episodes(bot.session.workspace, EpisodeFilter(roots_only=True, limit=None))
+                assert [each.output for each in lessons] == ["Toledo", "Barcelona"]
 
 
 async def test_how_to_answer_reaches_the_prompts_of_one_person_on_slack(tmp_path: Path) -> None:

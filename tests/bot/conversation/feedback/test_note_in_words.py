@@ -103,6 +103,7 @@ async def test_slack(tmp_path: Path) -> None:
             ana.says(general, "remember that the alarm code is 4712", thread_ts=asked.ts, mention=False)
             ana.commands(general, "/goodbot", "remember that the door code is 12")
             await bot.settled()
+            await server.wait_for(lambda: len(server.ephemerals(ana)) == 3 or None)
             known = [*2 * ["what is the alarm code?"], "what is the door code?"]
             assert sorted(bot.approved(bot.session.workspace)) == known
             again = ana.says(general, "what's the alarm code?")
