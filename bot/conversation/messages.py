@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from bot.errors import ModelRefused, ModelRejected
+from bot.errors import MessengerError, ModelRefused, ModelRejected
 from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
 from memory.model import Episode, Scope, Verdict, Visibility
 from memory.rules.audience import visibility_of
@@ -51,6 +51,11 @@ def apology(short_id: str, error: Exception | None = None) -> str:
         case ModelRefused():
             again = "Please ask in other words. (If it declines that too, tell an administrator this id:"
             return f"Sorry, the language model declined to answer that. {again} {short_id})"
+        case MessengerError():  # most often after it was stored: a repeated `undo` would take back one more
+            lost = (
+                "Sorry, my reply did not get through. What you did may count all the same: look before you repeat it."
+            )
+            return f"{lost} (If it stays that way, tell an administrator this id: {short_id})"
         case _:
             later = "Please try again in a moment. (If it stays that way, tell an administrator this id:"
             return f"{_SORRY}. {later} {short_id})"

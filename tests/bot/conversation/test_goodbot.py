@@ -358,6 +358,17 @@ async def test_stop_ends_the_running_answer_with_what_it_has(chat: Chat) -> None
 # What goes wrong --------------------------------------------------------------------------------------------------
 
 
+async def test_whose_reply_is_lost_is_not_told_that_nothing_was_done(chat: Chat) -> None:
+    await chat.react(await chat.ask("lunch?"))
+    told = await chat.command("undo")
+    assert told == "Taken back: your 👍 on the answer to “lunch?”."
+    await chat.react("post-1", "🎉")
+    chat.messenger.fails.add(told.replace("👍", "🎉"))
+    assert (await chat.command("undo")).startswith("Sorry, my reply did not get through. What you did may count")
+    chat.messenger.fails.clear()
+    assert await chat.command("undo") == "There is nothing of yours to take back."
+
+
 async def test_a_model_out_of_reach_ends_in_a_friendly_answer_and_a_log_line_with_the_same_id(
     chat: Chat, caplog: pytest.LogCaptureFixture
 ) -> None:
