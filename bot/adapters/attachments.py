@@ -60,13 +60,13 @@ async def read_one(
     if size > most:
         return unreadable(name, f"it has {size} bytes; {most} are read")
     try:
-        return made_of(name, media_type, await fetch(most))
+        return file_from_content(name, media_type, await fetch(most))
     except MessengerError as error:
         log.warning("an attached file was not read: %s", error)
         return unreadable(name, "it could not be fetched")
 
 
-def made_of(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
+def file_from_content(name: str, media_type: str, content: bytes) -> TextFile | ImageFile:
     """The fetched file. Its kind is decided by the first bytes, as the declared type may be wrong."""
     if media_type.startswith("image/"):
         kind = _kind_of(content)

@@ -23,7 +23,7 @@ class CheckResult:
     remedy: str = ""
 
 
-def fine(code: str, what: str) -> CheckResult:
+def passed(code: str, what: str) -> CheckResult:
     """A result that is ok."""
     return CheckResult(code=code, what=what)
 
@@ -33,14 +33,14 @@ def warning(code: str, what: str, remedy: str) -> CheckResult:
     return CheckResult(code=code, what=what, remedy=remedy)
 
 
-def fault(code: str, what: str, remedy: str) -> CheckResult:
+def failed(code: str, what: str, remedy: str) -> CheckResult:
     """A result that is not ok, with the remedy."""
     return CheckResult(code=code, what=what, ok=False, remedy=remedy)
 
 
 def request_failed(code: str, error: MessengerError, network: str) -> CheckResult:
     """The result of a failed request to a platform; `network` is the remedy if it cannot be reached."""
-    return fault(code, str(error), network if error.retryable else "see the message")
+    return failed(code, str(error), network if error.retryable else "see the message")
 
 
 def who_decides(
@@ -63,7 +63,7 @@ def who_decides(
     if not admins and not teachers:
         return warning(code, "nobody may approve for others what people teach: it waits for ever", remedy)
     named = {"administrators": admins, "teachers": teachers}
-    return fine(code, "; ".join(f"{role}: {', '.join(people)}" for role, people in named.items() if people))
+    return passed(code, "; ".join(f"{role}: {', '.join(people)}" for role, people in named.items() if people))
 
 
 def clock_result(code: str, platform: str, date: str, now: datetime, *, limit: timedelta | None = None) -> CheckResult:
@@ -74,12 +74,12 @@ def clock_result(code: str, platform: str, date: str, now: datetime, *, limit: t
     try:
         there = parsedate_to_datetime(date)
     except ValueError:
-        return fine(code, f"the clock was not compared: {platform} did not say what time it is")
+        return passed(code, f"the clock was not compared: {platform} did not say what time it is")
     skew = now - (there if there.tzinfo else there.replace(tzinfo=UTC))
     side = "ahead of" if skew > timedelta(0) else "behind"
     what = f"this machine's clock is {abs(skew).total_seconds():.0f} s {side} {platform}'s"
     if limit is not None and abs(skew) >= limit:
-        return fault(code, f"{what}: signed requests are refused", _REMEDY)
+        return failed(code, f"{what}: signed requests are refused", _REMEDY)
     if abs(skew) > WARN:
         return warning(code, f"{what}: what happened before and after a restart may be confused", _REMEDY)
-    return fine(code, f"this machine's clock agrees with {platform}'s")
+    return passed(code, f"this machine's clock agrees with {platform}'s")

@@ -104,7 +104,7 @@ class Tasks:
             await asyncio.wait(self._running)
 
 
-async def retried(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = TRIES) -> T:
+async def with_retries(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: int = TRIES) -> T:
     """Make a call, and repeat it if it raises `MessengerUnavailable`."""
     for attempt in range(1, tries):
         try:

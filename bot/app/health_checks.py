@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from bot.adapters.check_result import CheckResult, fault, fine, warning
+from bot.adapters.check_result import CheckResult, failed, passed, warning
 from bot.app.processes.crash_report import last_report
 from bot.app.processes.log_file import LogFile
 from bot.app.wiring.build import open_memory, open_store
@@ -36,7 +36,7 @@ _MOST_NAMED = 5
 
 
 def _settings(settings: Settings) -> CheckResult:
-    return fine("GB001", f"settings are valid; model {settings.model.name}")
+    return passed("GB001", f"settings are valid; model {settings.model.name}")
 
 
 def _database(settings: Settings) -> CheckResult:
@@ -44,16 +44,18 @@ def _database(settings: Settings) -> CheckResult:
         with open_memory(settings) as memory:
             names = memory.audit.workspaces()
     except MemoryFault as error:
-        return fault("GB002", str(error), "see the message; DATABASE_URL names the database")
-    return fine("GB002", f"database {settings.storage.place} opens and is up to date, {count(len(names), 'workspace')}")
+        return failed("GB002", str(error), "see the message; DATABASE_URL names the database")
+    return passed(
+        "GB002", f"database {settings.storage.place} opens and is up to date, {count(len(names), 'workspace')}"
+    )
 
 
 def _log_agrees(settings: Settings) -> CheckResult:
     with open_memory(settings) as memory:
         found = memory.audit.check()
     if found:
-        return fault("GB003", f"{len(found)} stored values are not what the event log says", "run `goodbot rebuild`")
-    return fine("GB003", "everything stored is what the event log says")
+        return failed("GB003", f"{len(found)} stored values are not what the event log says", "run `goodbot rebuild`")
+    return passed("GB003", "everything stored is what the event log says")
 
 
 def _embedder(settings: Settings) -> CheckResult:
@@ -62,8 +64,8 @@ def _embedder(settings: Settings) -> CheckResult:
         embedder.embed(["ready?"])
     except MemoryFault as error:
         remedy = "reinstall goodbot, or set GOODBOT_EMBEDDER_NAME=hashing to go on without a model"
-        return fault("GB004", str(error), remedy)
-    return fine("GB004", f"embedder {embedder.name} works")
+        return failed("GB004", str(error), remedy)
+    return passed("GB004", f"embedder {embedder.name} works")
 
 
 def _unfiled(settings: Settings) -> CheckResult:
@@ -72,8 +74,8 @@ def _unfiled(settings: Settings) -> CheckResult:
         lost = memory.audit.not_embedded(make_embedder(settings).name)
     if lost:
         what = f"{lost} lessons have no vector of this embedder"
-        return fault("GB005", what, "run `goodbot reembed`, or go back to their embedder (GOODBOT_EMBEDDER_NAME)")
-    return fine("GB005", "every lesson can be recalled")
+        return failed("GB005", what, "run `goodbot reembed`, or go back to their embedder (GOODBOT_EMBEDDER_NAME)")
+    return passed("GB005", "every lesson can be recalled")
 
 
 def _model(settings: Settings) -> CheckResult:
@@ -81,22 +83,22 @@ def _model(settings: Settings) -> CheckResult:
         embedder = make_embedder(settings)
         make_rewriter(settings, embedder, make_model(settings, embedder))
     except ConfigError as error:
-        return fault("GB006", str(error), "set GOODBOT_MODEL and its key")
+        return failed("GB006", str(error), "set GOODBOT_MODEL and its key")
     except BotError as error:
-        return fault("GB006", str(error), "see the message")
+        return failed("GB006", str(error), "see the message")
     asked = "no request was sent" if settings.model.name != "offline" else "it is no language model"
     chain = ", else ".join([settings.model.name, *settings.model.fallbacks])
-    return fine("GB006", f"model {chain} is configured ({asked})")
+    return passed("GB006", f"model {chain} is configured ({asked})")
 
 
 def _knowledge(settings: Settings) -> CheckResult:
     folder = settings.knowledge.folder
     if not folder:
-        return fine("GB007", "no knowledge folder is set (optional)")
+        return passed("GB007", "no knowledge folder is set (optional)")
     if not Path(folder).is_dir():
-        return fault("GB007", f"{folder} is no folder", "set GOODBOT_KNOWLEDGE_FOLDER to one")
+        return failed("GB007", f"{folder} is no folder", "set GOODBOT_KNOWLEDGE_FOLDER to one")
     number = sum(path.suffix in (".md", ".txt") for path in Path(folder).rglob("*"))
-    return fine("GB007", f"knowledge folder {folder} has {number} documents")
+    return passed("GB007", f"knowledge folder {folder} has {number} documents")
 
 
 def _log_file(settings: Settings) -> CheckResult:
@@ -105,8 +107,8 @@ def _log_file(settings: Settings) -> CheckResult:
         LogFile(path).close()
     except OSError as error:
         what = f"the log {path} cannot be written: {error.strerror}"
-        return fault("GB008", what, "set GOODBOT_LOG_FILE to a file that can")
-    return fine("GB008", f"log is written to {path}")
+        return failed("GB008", what, "set GOODBOT_LOG_FILE to a file that can")
+    return passed("GB008", f"log is written to {path}")
 
 
 def _set_aside(settings: Settings) -> CheckResult:
@@ -114,7 +116,7 @@ def _set_aside(settings: Settings) -> CheckResult:
     with open_memory(settings) as memory:
         aside = memory.recovering.set_aside()
     if not aside:
-        return fine("GB010", "no message had to be set aside")
+        return passed("GB010", "no message had to be set aside")
     named = "; ".join(map(_named, aside[:_MOST_NAMED]))
     more = f"; and {len(aside) - _MOST_NAMED} older" if len(aside) > _MOST_NAMED else ""
     report = last_report(settings.storage.beside)
@@ -147,12 +149,12 @@ def _rows(settings: Settings) -> Iterator[CheckResult]:
         with open_store(settings) as store:
             damaged = store.damage(limit=_ROWS_SHOWN)
     except (MemoryFault, OSError) as error:
-        yield fault(_ROWS, f"{_BLIND}{error}", "mend GB002 first")
+        yield failed(_ROWS, f"{_BLIND}{error}", "mend GB002 first")
         return
     for row in damaged:
-        yield fault(_ROWS, row.what, row.remedy)
+        yield failed(_ROWS, row.what, row.remedy)
     if not damaged:
-        yield fine(_ROWS, "every stored row can be read")
+        yield passed(_ROWS, "every stored row can be read")
 
 
 def _private(settings: Settings) -> Iterator[CheckResult]:
@@ -170,7 +172,7 @@ def _private(settings: Settings) -> Iterator[CheckResult]:
     if folders:
         remedies.append(f"run {shlex.join(['chmod', '700', *map(str, folders)])}, or use a folder for Goodbot alone")
     if not remedies:
-        yield fine(_OPEN, "database and log are for this user alone")
+        yield passed(_OPEN, "database and log are for this user alone")
         return
     named = ", ".join(map(str, (*files, *folders)))
     yield warning(_OPEN, f"other users of this machine can look into {named}", "; ".join(remedies))
@@ -189,19 +191,19 @@ def mcp_servers(settings: Settings) -> Iterator[CheckResult]:
         from bot.adapters.tools.mcp_servers import tool_names
     except ImportError as error:
         what = f"[mcp] servers needs a library that is not installed ({error.name or error})"
-        yield fault(_MCP, what, "run pip install 'goodbot[mcp]'")
+        yield failed(_MCP, what, "run pip install 'goodbot[mcp]'")
         return
     for server in settings.mcp.servers:
         try:
             names = asyncio.run(tool_names(server, environ=os.environ, timeout_s=settings.mcp.timeout_s))
         except ToolFailed as error:
-            yield fault(_MCP, str(error), _remedy(server))
+            yield failed(_MCP, str(error), _remedy(server))
             continue
         if not names:
             yield warning(_MCP, f"the MCP server {server.name} offers no tool", "see its own settings")
             continue
         more = ", ..." if len(names) > _TOOLS_SHOWN else ""
-        yield fine(
+        yield passed(
             _MCP,
             f"the MCP server {server.name} offers {count(len(names), 'tool')}: {', '.join(names[:_TOOLS_SHOWN])}{more}",
         )
@@ -220,7 +222,7 @@ def _slack(settings: Settings) -> list[CheckResult]:
     slack = settings.slack
     secrets = (slack.bot_token, slack.app_token, slack.signing_secret)
     if not (slack.client_id or any(secret.get_secret_value() for secret in secrets)):
-        return [fine(SLACK, "Slack is not configured (optional)")]
+        return [passed(SLACK, "Slack is not configured (optional)")]
     try:
         from bot.adapters.slack.health_checks import SlackHealthChecks
 
@@ -235,7 +237,7 @@ def _slack(settings: Settings) -> list[CheckResult]:
 
 def _discord(settings: Settings) -> list[CheckResult]:
     if not settings.discord.token.get_secret_value():
-        return [fine(DISCORD, "Discord is not configured (optional)")]
+        return [passed(DISCORD, "Discord is not configured (optional)")]
     try:
         from bot.adapters.discord.health_checks import DiscordHealthChecks
     except ImportError as error:
@@ -259,7 +261,7 @@ def _teachers_in_chat(settings: Settings, platform: str) -> list[str]:
 
 def _not_installed(code: str, platform: str, error: ImportError) -> CheckResult:
     what = f"{platform} needs a library that is not installed ({error.name or error})"
-    return fault(code, what, f"run pip install 'goodbot[{platform}]'")
+    return failed(code, what, f"run pip install 'goodbot[{platform}]'")
 
 
 _ONE_EACH: Mapping[str, Callable[[Settings], CheckResult]] = {
@@ -292,14 +294,14 @@ def _results(settings: Settings) -> Iterator[CheckResult]:
         try:
             yield check(settings)
         except MemoryFault as error:
-            yield fault(code, f"{_BLIND}{error}", "mend GB002 or GB011 first")
+            yield failed(code, f"{_BLIND}{error}", "mend GB002 or GB011 first")
         except Exception as error:  # a failing check must not hide the others
             log.error("the check %s failed: %s", code, error, exc_info=error)
-            yield fault(code, f"{_BLIND}{type(error).__name__}: {error}", "mend what else is wrong")
+            yield failed(code, f"{_BLIND}{type(error).__name__}: {error}", "mend what else is wrong")
     for look in (_rows, _private, mcp_servers, _slack, _discord):
         yield from look(settings)
 
 
 def wrong_settings(reason: str) -> CheckResult:
     """The only result if the settings cannot be read."""
-    return fault("GB001", reason, "mend the settings named above")
+    return failed("GB001", reason, "mend the settings named above")

@@ -27,9 +27,9 @@ def move_memory(settings: Settings, target_url: str, show: "ShowsMove", *, parts
 
 def planned_move(settings: Settings, target_url: str) -> list[tuple[str, int]]:
     """The tables that a move would copy, with their numbers of rows. Changes nothing."""
-    from memory.adapters.sql.copies.move import planned
+    from memory.adapters.sql.copies.move import planned_tables
 
-    return planned(settings.storage.database_url.get_secret_value(), target_url)
+    return planned_tables(settings.storage.database_url.get_secret_value(), target_url)
 
 
 def back_up_memory(settings: Settings, file: Path, show: "ShowsBackup") -> int:

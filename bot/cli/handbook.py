@@ -16,7 +16,7 @@ from memory.services import HandbookEntry
 FORMATS = ("md", "csv")
 
 
-def written(entries: Iterable[HandbookEntry], form: str, *, workspace: str, with_authors: bool) -> str:
+def handbook_text(entries: Iterable[HandbookEntry], form: str, *, workspace: str, with_authors: bool) -> str:
     """The text of the handbook as an FAQ file: `md` or `csv`."""
     rows = list(_rows(entries, with_authors=with_authors))
     if form == "csv":
@@ -72,5 +72,5 @@ def handbook(*, workspace: str, channel: str, form: str | None, output: Path | N
     if not entries:
         where = f"channel {channel}" if channel else "the workspace or a public channel"
         click.echo(f"Nothing that people taught counts for {where} yet: a teacher promotes lessons.", err=True)
-    text = written(entries, chosen, workspace=name, with_authors=settings.teaching.name_authors)
+    text = handbook_text(entries, chosen, workspace=name, with_authors=settings.teaching.name_authors)
     deliver(text, output, count(len(entries), "answer"), ends_line=True)

@@ -8,7 +8,7 @@ from pydantic_core import ErrorDetails
 
 from bot.config.setting_errors import allowed_values, shown_setting
 from bot.config.settings import Settings
-from bot.config.sources import RawSettings, expanded, find_config_file, read_environment, read_file
+from bot.config.sources import RawSettings, expand_path, find_config_file, read_environment, read_file
 from bot.errors import ConfigError
 
 
@@ -65,12 +65,12 @@ def _with_paths(settings: Settings, *, cwd: Path, data_dir: Path) -> Settings:
         url = SecretStr(f"sqlite:///{(data_dir / 'goodbot.db').absolute()}")
         storage = storage.model_copy(update={"database_url": url})
     storage = storage.within(data_dir)
-    log_file = cwd / expanded(log.file) if log.file else data_dir / "goodbot.log"
+    log_file = cwd / expand_path(log.file) if log.file else data_dir / "goodbot.log"
     log = log.model_copy(update={"file": str(log_file.absolute())})
     if knowledge.folder:
-        folder = cwd / expanded(knowledge.folder)
+        folder = cwd / expand_path(knowledge.folder)
         knowledge = knowledge.model_copy(update={"folder": str(folder.absolute())})
     if embedder.cache:
-        cache = cwd / expanded(embedder.cache)
+        cache = cwd / expand_path(embedder.cache)
         embedder = embedder.model_copy(update={"cache": str(cache.absolute())})
     return settings.model_copy(update={"storage": storage, "log": log, "knowledge": knowledge, "embedder": embedder})

@@ -61,7 +61,7 @@ def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cw
     """The settings file to use, or None. Raises `ConfigError` if a file that was named does not exist."""
     named = config_path or environ.get(CONFIG_VARIABLE, "").strip()
     if named:
-        path = cwd / expanded(named)
+        path = cwd / expand_path(named)
         if not path.exists():
             origin = "--config" if config_path else f"the environment variable {CONFIG_VARIABLE}"
             raise ConfigError(f"the settings file {path}, named by {origin}, does not exist: create it or name another")
@@ -70,7 +70,7 @@ def find_config_file(environ: Mapping[str, str], *, config_path: Path | None, cw
     return next((path for path in usual if path.exists()), None)
 
 
-def expanded(path: Path | str) -> Path:
+def expand_path(path: Path | str) -> Path:
     """A path with `~` replaced by the home folder. Raises `ConfigError` if there is none, or for an invalid path."""
     if "\0" in str(path):
         raise ConfigError(f"{path!r} is no path: it has a NUL character; remove it")

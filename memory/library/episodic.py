@@ -66,9 +66,9 @@ class PreparedEpisode(NamedTuple):
     """A new episode that is to be stored."""
 
     given: Episode
-    """As the caller gave it ..."""
+    """The episode as the caller gave it."""
     made: Episode
-    """... and as it is stored."""
+    """The episode as it is stored."""
     vector: Vector | None
     """The embedding of its goal."""
 

@@ -247,9 +247,9 @@ class TeachingPolicy:
     """How many promotions of one teacher take effect within `window`."""
     window: timedelta = timedelta(hours=1)
     trust_agree: float = 2.0
-    """A newcomer's initial trust: the number of votes assumed proven right ..."""
+    """A newcomer's initial trust: the number of votes assumed proven right."""
     trust_disagree: float = 1.0
-    """... and the number assumed proven wrong."""
+    """A newcomer's initial trust: the number of votes assumed proven wrong."""
     trust_teacher: float = 2.0
     """What being appointed a teacher adds to `trust_agree`."""
     error_budget: float = 0.05

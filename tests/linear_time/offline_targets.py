@@ -17,7 +17,7 @@ from bot.adapters.llm.offline.conversation_prompt import read_followed, read_las
 from bot.adapters.llm.offline.courtesy import find_courtesy, without_greeting
 from bot.adapters.llm.offline.decisions import Decider, refers_back
 from bot.adapters.llm.offline.fitness import fitness, sentences
-from bot.adapters.llm.offline.follow_ups import follow
+from bot.adapters.llm.offline.follow_ups import rewrite_follow_up
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.prompt_evidence import prompt_evidence
 from bot.adapters.llm.offline.prompt_parser import Prompt, PromptLesson, read_output, read_prompt
@@ -154,9 +154,11 @@ TARGETS: tuple[Target, ...] = (
     Target("reminder", find_reminder),
     Target("addresses", lambda text: KnownAddresses().show("r", text)),
     Target("time of a reminder", _when),
-    Target("follow-up", lambda text: follow(text, "What is the capital of France?", _SIMILARITY)),
-    Target("follow-up, last question", lambda text: follow("and of Spain?", text, _SIMILARITY)),
-    Target("follow-up, known", lambda text: follow("and of Spain?", "Capital of France?", _SIMILARITY, [text])),
+    Target("follow-up", lambda text: rewrite_follow_up(text, "What is the capital of France?", _SIMILARITY)),
+    Target("follow-up, last question", lambda text: rewrite_follow_up("and of Spain?", text, _SIMILARITY)),
+    Target(
+        "follow-up, known", lambda text: rewrite_follow_up("and of Spain?", "Capital of France?", _SIMILARITY, [text])
+    ),
     Target("last message", lambda text: read_last_message(_request(text))),
     Target("last question", lambda text: read_last_question(_request(text))),
     Target("question gone on from", lambda text: read_followed(_request(text))),

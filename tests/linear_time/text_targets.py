@@ -231,7 +231,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "commonmark.split, 10000": lambda text: commonmark.split(text, 10_000),
     "link_labels": lambda text: with_real_addresses(f"[{text}](https://x.org) [a]({text})"),
     "link_labels, alone": with_real_addresses,
-    "attachments.made_of": lambda text: attachments.made_of("a", "text/plain", text.encode(errors="replace")),
+    "attachments.made_of": lambda text: attachments.file_from_content("a", "text/plain", text.encode(errors="replace")),
     "naming.by_name": _named,
     "words.command_in": command_words.command_in,
     "words.command_in, purge": lambda text: command_words.command_in(f"purge {text}"),

@@ -9,7 +9,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.check_result import CheckResult, clock_result, fault, fine, request_failed, warning, who_decides
+from bot.adapters.check_result import CheckResult, clock_result, failed, passed, request_failed, warning, who_decides
 from bot.adapters.discord.client import intents, use_api
 from bot.adapters.discord.menu import TEACH, WHY
 from bot.adapters.discord.rest import FAULTS, translated_errors
@@ -71,8 +71,8 @@ class DiscordHealthChecks:
                 await self._ask("logging in to Discord", client.login(token))
             except MessengerError as error:
                 link = invite_link(token)
-                known = [fine(INVITE, f"invite it with {link}")] if link else []
-                return [fault(TOKEN, str(error), _NETWORK if error.retryable else _NEW_TOKEN), *known]
+                known = [passed(INVITE, f"invite it with {link}")] if link else []
+                return [failed(TOKEN, str(error), _NETWORK if error.retryable else _NEW_TOKEN), *known]
             return await self._of(client)
 
     async def _of(self, client: discord.Client) -> list[CheckResult]:
@@ -127,8 +127,8 @@ class DiscordHealthChecks:
     def _application(self, application: discord.AppInfo) -> CheckResult:
         if application.interactions_endpoint_url:
             what = f"the token of {application.name} works, but its buttons and commands go to another address"
-            return fault(TOKEN, what, f'empty "Interactions Endpoint URL" on {PORTAL}, page "General Information"')
-        return fine(TOKEN, f"the token works; the bot is {application.name} (app {application.id})")
+            return failed(TOKEN, what, f'empty "Interactions Endpoint URL" on {PORTAL}, page "General Information"')
+        return passed(TOKEN, f"the token works; the bot is {application.name} (app {application.id})")
 
     def _intents(self, application: discord.AppInfo) -> CheckResult:
         flags = application.flags
@@ -136,14 +136,14 @@ class DiscordHealthChecks:
         wants = self._settings.reads == "everything"
         used = ", ".join(name for name, is_set in intents(self._settings) if is_set)
         if wants and not granted:
-            return fault(
+            return failed(
                 INTENTS,
                 'discord.reads is "everything", and the app may not use the privileged intent Message Content',
                 f'switch "Message Content Intent" on: {PORTAL}, page "Bot"; or set GOODBOT_DISCORD_READS=mentions',
             )
         if granted and not wants:
-            return fine(INTENTS, f"uses {used}; Message Content is switched on in the portal and is not needed")
-        return fine(INTENTS, f"uses {used}" + ("" if wants else "; no privileged intent is needed"))
+            return passed(INTENTS, f"uses {used}; Message Content is switched on in the portal and is not needed")
+        return passed(INTENTS, f"uses {used}" + ("" if wants else "; no privileged intent is needed"))
 
     # Where it is ----------------------------------------------------------------------------------------------------
 
@@ -157,10 +157,10 @@ class DiscordHealthChecks:
             return [request_failed(SERVERS, error, _NETWORK)]
         if not guilds:
             link = invite_link_of(client.application_id or 0)
-            return [fault(SERVERS, "the bot is in no server, and so nobody can write to it", f"open {link}")]
+            return [failed(SERVERS, "the bot is in no server, and so nobody can write to it", f"open {link}")]
         names = ", ".join(guild.name for guild in guilds[:_MOST_SERVERS])
         more = f" and {len(guilds) - _MOST_SERVERS} more" if len(guilds) > _MOST_SERVERS else ""
-        found = fine(SERVERS, f"in {len(guilds)} server{'' if len(guilds) == 1 else 's'}: {names}{more}")
+        found = passed(SERVERS, f"in {len(guilds)} server{'' if len(guilds) == 1 else 's'}: {names}{more}")
         return [found, *await self._rights(client, guilds)]
 
     async def _rights(self, client: discord.Client, guilds: list[discord.Guild]) -> list[CheckResult]:
@@ -173,7 +173,7 @@ class DiscordHealthChecks:
             else [await self._in_server(client, guild.id) for guild in looked_at]
         )
         good = [result for result in results if isinstance(result, str)]
-        found = [fine(CHANNELS, f"has all rights it uses in {', '.join(good)}")] if good else []
+        found = [passed(CHANNELS, f"has all rights it uses in {', '.join(good)}")] if good else []
         return [*found, *(result for result in results if isinstance(result, CheckResult))]
 
     async def _in_server(self, client: discord.Client, guild_id: int) -> CheckResult | str:
@@ -188,14 +188,14 @@ class DiscordHealthChecks:
         try:
             channel = await self._ask(f"looking at channel {channel_id}", client.fetch_channel(channel_id))
             if isinstance(channel, discord.abc.PrivateChannel):
-                return fault(CHANNELS, f"{channel_id} in discord.allowed_channels is a direct message", "take it out")
+                return failed(CHANNELS, f"{channel_id} in discord.allowed_channels is a direct message", "take it out")
             guild, me = await self._member(client, channel.guild.id)
             home = channel.parent_id if isinstance(channel, discord.Thread) else channel.id
             # A channel that is fetched alone lacks its server's roles.
             there = await self._ask(f"listing the channels of {guild.name}", guild.fetch_channels())
         except ChannelNotFound:
             what = f"{channel_id} in discord.allowed_channels does not exist, or the bot may not view it"
-            return fault(CHANNELS, what, "compare the id, or let the bot's role view the channel")
+            return failed(CHANNELS, what, "compare the id, or let the bot's role view the channel")
         except MessengerError as error:
             return request_failed(CHANNELS, error, _NETWORK)
         rights = next((one.permissions_for(me) for one in there if one.id == home), discord.Permissions.none())
@@ -221,7 +221,7 @@ class DiscordHealthChecks:
         if missing:
             what = f"not registered with Discord yet: {', '.join(missing)}"
             return warning(COMMANDS, what, "start goodbot run once: it registers them")
-        return fine(COMMANDS, f"/{wanted[0]} and the menu entries “{TEACH}” and “{WHY}” are registered")
+        return passed(COMMANDS, f"/{wanted[0]} and the menu entries “{TEACH}” and “{WHY}” are registered")
 
     async def _sessions(self, client: discord.Client) -> CheckResult:
         """How many sessions are left today: Discord resets the token of a bot that begins too many."""
@@ -237,17 +237,17 @@ class DiscordHealthChecks:
             return warning(SESSIONS, what, f"stop every process and set GOODBOT_DISCORD_SHARDS={shards}; it is {used}")
         if left < _FEW_SESSIONS:
             return warning(SESSIONS, what, "find out why the bot starts so often before Discord resets its token")
-        return fine(SESSIONS, what)
+        return passed(SESSIONS, what)
 
 
 def _invite(application: discord.AppInfo) -> CheckResult:
     link = invite_link_of(application.id)
     if application.bot_require_code_grant:
         remedy = f'switch "Requires OAuth2 Code Grant" off: {PORTAL}, page "Bot"'
-        return fault(INVITE, f"the app asks for a code grant, and so its invitation {link} fails", remedy)
+        return failed(INVITE, f"the app asks for a code grant, and so its invitation {link} fails", remedy)
     who = "anybody who manages a server" if application.bot_public else "only the app's owner"
     rights = ", ".join(right_names(RIGHTS))
-    return fine(INVITE, f"{who} can invite it: {link} (scopes {' and '.join(SCOPES)}; {rights})")
+    return passed(INVITE, f"{who} can invite it: {link} (scopes {' and '.join(SCOPES)}; {rights})")
 
 
 def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult | str:
@@ -255,7 +255,7 @@ def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult
     missing = discord.Permissions(RIGHTS.value & ~rights.value)
     if not missing.value:
         return where
-    return fault(CHANNELS, f"in {where} the bot may not: {', '.join(right_names(missing))}", remedy)
+    return failed(CHANNELS, f"in {where} the bot may not: {', '.join(right_names(missing))}", remedy)
 
 
 def invite_link(token: str) -> str:

@@ -11,7 +11,7 @@ from typing import TypeVar
 import aiohttp
 import discord
 
-from bot.adapters.flow_control import TRIES, Sleep, retried
+from bot.adapters.flow_control import TRIES, Sleep, with_retries
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
 T = TypeVar("T")
@@ -58,7 +58,7 @@ class Rest:
                 raise translated_errors(exc, what) from exc
 
         try:
-            return await retried(once, self._sleep, TRIES if again else 1)
+            return await with_retries(once, self._sleep, TRIES if again else 1)
         except RuntimeError as exc:
             if "closed" not in str(exc):
                 raise

@@ -13,7 +13,7 @@ import aiohttp
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.check_result import CheckResult, clock_result, fault, fine, request_failed, warning, who_decides
+from bot.adapters.check_result import CheckResult, clock_result, failed, passed, request_failed, warning, who_decides
 from bot.adapters.flow_control import Sleep
 from bot.adapters.slack.connection import EVENTS_PATH
 from bot.adapters.slack.directory import OWNERS
@@ -56,19 +56,19 @@ def token_findings(settings: SlackSettings) -> list[CheckResult]:
         found += _oauth_findings(settings)
     elif not bot:
         where = f'copy it from {APPS}, page "OAuth & Permissions", into SLACK_BOT_TOKEN'
-        found.append(fault(TOKENS, "there is an app token or a signing secret for Slack, and no bot token", where))
+        found.append(failed(TOKENS, "there is an app token or a signing secret for Slack, and no bot token", where))
     elif not bot.startswith("xoxb-"):
         kind = "a person's token" if bot.startswith("xoxp-") else "no bot token, which begins with xoxb-"
-        found.append(fault(TOKENS, f"SLACK_BOT_TOKEN is {kind}", _REMEDIES["invalid_auth"]))
+        found.append(failed(TOKENS, f"SLACK_BOT_TOKEN is {kind}", _REMEDIES["invalid_auth"]))
     if settings.mode == "socket" and not app.startswith("xapp-"):
         what = "SLACK_APP_TOKEN is no app-level token, which begins with xapp-" if app else "SLACK_APP_TOKEN is not set"
-        found.append(fault(TOKENS, f"Socket Mode needs an app token: {what}", f"{_APP_TOKEN}, into SLACK_APP_TOKEN"))
+        found.append(failed(TOKENS, f"Socket Mode needs an app token: {what}", f"{_APP_TOKEN}, into SLACK_APP_TOKEN"))
     if settings.mode == "http" and not settings.signing_secret.get_secret_value():
         remedy = f'copy the "Signing Secret" from {APPS}, page "Basic Information", into SLACK_SIGNING_SECRET'
-        found.append(fault(TOKENS, "mode http needs a signing secret, and SLACK_SIGNING_SECRET is not set", remedy))
+        found.append(failed(TOKENS, "mode http needs a signing secret, and SLACK_SIGNING_SECRET is not set", remedy))
     first = "client id and secret, token key" if serves_several(settings) else "bot token"
     second = "app token" if settings.mode == "socket" else "signing secret"
-    return found or [fine(TOKENS, f"{first} and {second} for Slack are set")]
+    return found or [passed(TOKENS, f"{first} and {second} for Slack are set")]
 
 
 def serves_several(settings: SlackSettings) -> bool:
@@ -87,7 +87,7 @@ def _oauth_findings(settings: SlackSettings) -> list[CheckResult]:
     except ConfigError as error:
         page = f'{APPS}, page "Basic Information"'
         remedy = f'client id and secret are on {page}; see "Several workspaces" in config/README.md'
-        return [fault(TOKENS, str(error), remedy)]
+        return [failed(TOKENS, str(error), remedy)]
     return []
 
 
@@ -131,7 +131,7 @@ class SlackHealthChecks:
                 identity = await self._ask(self._web.client.auth_test, "the bot's token")
             except MessengerError as error:
                 return [*found, _not_asked(ACCOUNT, error)]
-            found.append(fine(ACCOUNT, f"the bot is @{identity.get('user')} in {identity.get('team')}"))
+            found.append(passed(ACCOUNT, f"the bot is @{identity.get('user')} in {identity.get('team')}"))
             date = self._headers.get("date", "")
             granted_scopes = self._headers.get("x-oauth-scopes", "")
             found.append(_granted(granted_scopes))
@@ -153,7 +153,14 @@ class SlackHealthChecks:
         socket = [await self._socket({})] if self._settings.mode == "socket" else []
         address = self._settings.public_url or "the address that leads to this machine"
         what = f"workspaces install the app at {address}{INSTALL_PATH}; each one's token is tried when it is used"
-        found = [fine(ACCOUNT, what), *socket, pages, await self._clock_of_several(), self._command(), self._teachers()]
+        found = [
+            passed(ACCOUNT, what),
+            *socket,
+            pages,
+            await self._clock_of_several(),
+            self._command(),
+            self._teachers(),
+        ]
         return [*found, await self._installed(self._database)] if self._database is not None else found
 
     async def _installed(self, database: "InstallationDatabase") -> CheckResult:
@@ -169,13 +176,13 @@ class SlackHealthChecks:
             number = await kept.check()
         except ConfigError as error:
             remedy = "give every process the same GOODBOT_SLACK_TOKEN_KEY; a new key goes behind the old one first"
-            return fault(INSTALLED, str(error), remedy)
+            return failed(INSTALLED, str(error), remedy)
         except MessengerUnavailable as error:
-            return fault(INSTALLED, str(error), "see the message")
+            return failed(INSTALLED, str(error), "see the message")
         finally:
             kept.close()
         found = f"{count(number, 'workspace')} installed the app, and the token key reads every token"
-        return fine(INSTALLED, found if number else "no workspace installed the app yet")
+        return passed(INSTALLED, found if number else "no workspace installed the app yet")
 
     async def _clock_of_several(self) -> CheckResult:
         """Compare clocks by the date of Slack's refusal, as there is no token."""
@@ -220,12 +227,12 @@ class SlackHealthChecks:
         except MessengerError as error:
             if error.retryable:
                 return _not_asked(CONNECTION, error)
-            return fault(CONNECTION, str(error), f"{_APP_TOKEN}, and set SLACK_APP_TOKEN to it")
+            return failed(CONNECTION, str(error), f"{_APP_TOKEN}, and set SLACK_APP_TOKEN to it")
         ours, theirs = await self._app_of(identity) if identity else "", _app_in(token)
         if ours and theirs and ours != theirs:
             what = f"SLACK_APP_TOKEN belongs to the app {theirs}, and SLACK_BOT_TOKEN to the app {ours}"
-            return fault(CONNECTION, what, "set both tokens of the same app")
-        return fine(CONNECTION, "the app token opens a socket")
+            return failed(CONNECTION, what, "set both tokens of the same app")
+        return passed(CONNECTION, "the app token opens a socket")
 
     async def _app_of(self, identity: Json) -> str:
         """The id of the app that the bot belongs to; empty when Slack does not tell."""
@@ -243,12 +250,12 @@ class SlackHealthChecks:
             server = await asyncio.start_server(lambda reader, writer: writer.close(), host, port)
         except OSError as error:
             if await self._bot_listens(f"{_reachable(host)}:{port}", path):
-                return fine(CONNECTION, f"the bot is running: it listens on {where}")
+                return passed(CONNECTION, f"the bot is running: it listens on {where}")
             what = f"cannot listen on {where}: {error.strerror or error}"
-            return fault(CONNECTION, what, "set GOODBOT_SLACK_HTTP_PORT and GOODBOT_SLACK_HTTP_HOST to a free address")
+            return failed(CONNECTION, what, "set GOODBOT_SLACK_HTTP_PORT and GOODBOT_SLACK_HTTP_HOST to a free address")
         server.close()
         await server.wait_closed()
-        return fine(CONNECTION, f"{where} is free; a public address must lead to its {path}")
+        return passed(CONNECTION, f"{where} is free; a public address must lead to its {path}")
 
     async def _bot_listens(self, where: str, path: str) -> bool:
         """Whether the bot answers there: it refuses unsigned events, and `OPTIONS` on its pages."""
@@ -269,11 +276,11 @@ class SlackHealthChecks:
         """The named channels: the bot gets events only from those it is a member of."""
         named = self._settings.allowed_channels
         if not named:
-            return [fine(CHANNELS, "slack.allowed_channels names none: it answers wherever it is invited")]
+            return [passed(CHANNELS, "slack.allowed_channels names none: it answers wherever it is invited")]
         results = [await self._channel(channel, bot) for channel in named]
         faults = [result for result in results if isinstance(result, CheckResult)]
         good = [result for result in results if isinstance(result, str)]
-        return [*([fine(CHANNELS, f"the bot is a member of {', '.join(good)}")] if good else []), *faults]
+        return [*([passed(CHANNELS, f"the bot is a member of {', '.join(good)}")] if good else []), *faults]
 
     async def _channel(self, channel: str, bot: str) -> CheckResult | str:
         """The channel's name, or what is wrong there."""
@@ -281,15 +288,15 @@ class SlackHealthChecks:
             answer = await self._ask(self._web.client.conversations_info, channel, channel=channel)
         except ChannelNotFound:
             what = f"{channel} in slack.allowed_channels is no channel, or a private one without the bot"
-            return fault(CHANNELS, what, f"compare the id, or type /invite @{bot} in the channel")
+            return failed(CHANNELS, what, f"compare the id, or type /invite @{bot} in the channel")
         except MessengerError as error:
             return _not_asked(CHANNELS, error)
         found = answer.get("channel") or {}
         name = f"#{found.get('name') or channel}"
         if found.get("is_archived"):
-            return fault(CHANNELS, f"{name} ({channel}) is archived", "take it out of slack.allowed_channels")
+            return failed(CHANNELS, f"{name} ({channel}) is archived", "take it out of slack.allowed_channels")
         if not found.get("is_member"):
-            return fault(CHANNELS, f"the bot is not a member of {name} ({channel})", f"type /invite @{bot} there")
+            return failed(CHANNELS, f"the bot is not a member of {name} ({channel})", f"type /invite @{bot} there")
         return name
 
     def _teachers(self) -> CheckResult:
@@ -303,7 +310,7 @@ class SlackHealthChecks:
         """Slack has no call that lists an app's commands."""
         command = self._settings.command
         if command == _MANIFEST_COMMAND:
-            return fine(COMMAND, f"the slash command is {command}, as in the manifest")
+            return passed(COMMAND, f"the slash command is {command}, as in the manifest")
         what = f"the slash command is {command}, and {_MANIFEST_COMMAND} in the manifest; Slack does not tell its own"
         return warning(COMMAND, what, f'name it {command} on {APPS}, page "Slash Commands", too')
 
@@ -319,8 +326,8 @@ def _granted(granted_scopes: str) -> CheckResult:
         return warning(GRANTED, "Slack did not say which scopes the token has", "compare them with the manifest")
     missing = [f"{scope} ({SCOPES[scope]})" for scope in _missing(granted_scopes)]
     if not missing:
-        return fine(GRANTED, f"all {len(SCOPES)} scopes are granted")
-    return fault(GRANTED, f"missing scopes: {', '.join(missing)}", PASTE)
+        return passed(GRANTED, f"all {len(SCOPES)} scopes are granted")
+    return failed(GRANTED, f"missing scopes: {', '.join(missing)}", PASTE)
 
 
 def _subscribed(granted_scopes: str) -> CheckResult:
@@ -328,8 +335,8 @@ def _subscribed(granted_scopes: str) -> CheckResult:
     missing = set(_missing(granted_scopes)) if granted_scopes.strip() else set()
     silent = [event for event, scopes in EVENTS.items() if missing & set(scopes)]
     if silent:
-        return fault(SUBSCRIBED, f"without their scopes these events do not come: {', '.join(silent)}", PASTE)
-    return fine(
+        return failed(SUBSCRIBED, f"without their scopes these events do not come: {', '.join(silent)}", PASTE)
+    return passed(
         SUBSCRIBED,
         f"the scopes allow all {len(EVENTS)} events. Whether they are subscribed Slack does not tell: "
         'the manifest does it; without it compare the page "Event Subscriptions"',
@@ -350,5 +357,5 @@ def _app_in(token: str) -> str:
 def _not_asked(code: str, error: MessengerError) -> CheckResult:
     refusal = code_of(error)
     if refusal in _REMEDIES:
-        return fault(code, str(error), _REMEDIES[refusal])
+        return failed(code, str(error), _REMEDIES[refusal])
     return request_failed(code, error, _NETWORK)

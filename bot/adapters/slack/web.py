@@ -10,7 +10,7 @@ from slack_sdk.errors import SlackApiError, SlackClientError
 from slack_sdk.web.async_client import AsyncWebClient
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
-from bot.adapters.flow_control import Sleep, retried
+from bot.adapters.flow_control import Sleep, with_retries
 from bot.adapters.slack.events import Json
 from bot.errors import ChannelNotFound, MessengerError, MessengerUnavailable, NotPermitted, RateLimited, TooLong
 
@@ -120,7 +120,7 @@ class Web:
         `about` describes it in the log; without, the channel or person in its arguments does. Raises `MessengerError`;
         `code_of` has Slack's own code.
         """
-        return await retried(
+        return await with_retries(
             lambda: self.call_once(method, about=about, max_wait_s=max_wait_s, **arguments), self._sleep
         )
 

@@ -103,10 +103,10 @@ def read_text(path: Path, encoding: str = "") -> str:
         raise InvalidInput(f"cannot read {path}: {exc.strerror or exc}") from exc
     if len(content) > LARGEST_FILE:
         raise InvalidInput(f"{path} is larger than {LARGEST_FILE >> 20} MiB; learn from it in parts")
-    return decoded(content, str(path), encoding)
+    return decode_text(content, str(path), encoding)
 
 
-def decoded(content: bytes, name: str, encoding: str = "") -> str:
+def decode_text(content: bytes, name: str, encoding: str = "") -> str:
     """Decode bytes in this encoding, else by their byte order mark, else as UTF-8. Raises `InvalidInput`.
 
     No other encoding is guessed, as a wrong guess would teach broken words.

@@ -21,7 +21,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 from mcp.types import CallToolResult, TextContent, TextResourceContents, ToolListChangedNotification
 
-from bot.adapters.tools.untrusted_schema import described, safe_schema, tool_name
+from bot.adapters.tools.untrusted_schema import safe_schema, tool_name, untrusted_description
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.config.mcp_settings import McpServer
 from bot.errors import ToolFailed
@@ -266,7 +266,7 @@ class _Link:
 
         return Tool(
             name=tool_name(self.name, name),
-            description=described(self.name, description or name),
+            description=untrusted_description(self.name, description or name),
             parameters=parameters,
             run=run,
             has_side_effects=not any(fnmatchcase(name, reads) for reads in self._server.reads),

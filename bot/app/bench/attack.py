@@ -29,9 +29,9 @@ from memory.services import Memory
 TEAM = 40
 """The number of honest people who teach."""
 LESSONS = 5
-"""Honest lessons for each label that is attacked ..."""
+"""Honest lessons for each label that is attacked."""
 AROUND = 3
-"""... and for each other one."""
+"""Honest lessons for each other label."""
 ATTACKS = 10
 """The number of attacks on each label: lessons with one wrong answer, or rejected answers."""
 CONTEXT = frozenset({f"platform:{CHANNEL.platform}", f"channel:{CHANNEL.channel}", "person:victim"})
@@ -58,9 +58,9 @@ class AttackArm:
     newcomers: bool = False
     """Whether they attack on the day they join; else a month later."""
     labels: int = 50
-    """How many labels are attacked, each by attackers of its own ..."""
+    """How many labels are attacked, each by attackers of its own."""
     everywhere: bool = False
-    """... or all by the same attackers, whose votes then concern many other things too."""
+    """Whether all labels have the same attackers, whose votes then concern many other things too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

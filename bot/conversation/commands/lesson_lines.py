@@ -69,14 +69,14 @@ def review_line(episode: Episode, reader: Scope) -> str:
     )
 
 
-def given(episode: Episode, length: int) -> str:
+def answer_line(episode: Episode, length: int) -> str:
     """What an answer says, shortened; of a question of the bot its options."""
     options = [f"“{shown_line(each.text or each.label, 40)}”" for each in options_of(episode.trajectory)]
     return f"I asked which of these: {', '.join(options)}" if options else shown_line(episode.output, length)
 
 
 def _summary(episode: Episode) -> str:
-    answer = " - no answer" if episode.termination is Termination.FAILURE else f" - {given(episode, 100)}"
+    answer = " - no answer" if episode.termination is Termination.FAILURE else f" - {answer_line(episode, 100)}"
     instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
     question = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
     return f"{question}{answer}{instead}"

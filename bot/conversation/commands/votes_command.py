@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from bot.conversation import messages
 from bot.conversation.commands.command_context import CommandContext
 from bot.conversation.commands.lesson_access import may_repeat
-from bot.conversation.commands.lesson_lines import given
+from bot.conversation.commands.lesson_lines import answer_line
 from bot.conversation.reply import PAGE_SIZE, CommandReply, item_reference, page_number, page_of, page_slice, short_id
 from bot.model import Choice
 from memory.model import Episode
@@ -67,7 +67,7 @@ def _line(episode: Episode | None, value: int) -> str:
 def _rated(episode: Episode | None) -> str:
     if episode is None:
         return messages.IN_ANOTHER_CHANNEL
-    return f"“{shown_line(episode.goal, 60)}” - {given(episode, 60)} (`{short_id(episode.id)}`)"
+    return f"“{shown_line(episode.goal, 60)}” - {answer_line(episode, 60)} (`{short_id(episode.id)}`)"
 
 
 def _thumb(value: int) -> str:

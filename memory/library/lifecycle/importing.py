@@ -13,7 +13,7 @@ from memory.library.lifecycle.context import PendingStep, known_run, memory_or_d
 from memory.library.lifecycle.entries import entries_of
 from memory.library.lifecycle.grades import cast_vote
 from memory.library.lifecycle.importing_episodes import AT_ONCE, EpisodeImport, is_past
-from memory.library.lifecycle.persisting import embedded, store_steps
+from memory.library.lifecycle.persisting import embedded_texts, store_steps
 from memory.library.lifecycle.redacting import clean_entry, clean_episode
 from memory.model import (
     Episode,
@@ -59,7 +59,7 @@ def import_memories(text: str, *, episodic: EpisodicMemory | None = None, sessio
     unplaced: list[UnreadableRecord] = []
     imported = skipped = 0
     goals = [each.goal if isinstance(each, Episode) else each.internal_state for each in memories]
-    vectors = embedded(memory, goals)
+    vectors = embedded_texts(memory, goals)
     with memory.memory.store.write() as tx:
         importing = EpisodeImport(tx, memory, vectors)
         refused = {each.position for each in errors}

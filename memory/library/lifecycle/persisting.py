@@ -47,7 +47,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
     last = clean_environment(episodic.memory.core.redactor, environment_state(env_post, "env_post"))
     with store.read() as tx:
         noted = pending_steps(tx, context)
-    vectors = embedded(episodic, [context.run.task, *(step.internal_state for step in noted)]) if noted else {}
+    vectors = embedded_texts(episodic, [context.run.task, *(step.internal_state for step in noted)]) if noted else {}
     with store.write() as tx:
         pending = pending_steps(tx, context)
         if not pending:
@@ -65,7 +65,7 @@ def persist_memories(context: EpisodeContext, *, env_post: Seen = None) -> list[
         return [e.memory for e in entries_of(tx, episodic, context.session_id) if e.memory.id in steps]
 
 
-def embedded(episodic: EpisodicMemory, texts: Sequence[str]) -> dict[str, Vector]:
+def embedded_texts(episodic: EpisodicMemory, texts: Sequence[str]) -> dict[str, Vector]:
     """The vectors of texts that are not blank; empty if the embedder fails."""
     wanted = list(dict.fromkeys(text for text in texts if text.strip()))
     if not wanted:

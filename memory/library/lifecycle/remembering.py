@@ -6,7 +6,7 @@ from typing import Any
 
 from memory.library.lifecycle.context import EpisodeContext, Seen, environment_state
 from memory.library.lifecycle.entries import entries_of
-from memory.library.lifecycle.persisting import embedded
+from memory.library.lifecycle.persisting import embedded_texts
 from memory.model import GradeSource, MemoryEntry, Outcome, StageCounts, Vector, Verdict
 from memory.model.validation import require_embedding, require_instance, require_text
 from memory.rules.retrieval.adapter import (
@@ -50,7 +50,7 @@ def retrieve_memories(
     people = [each for each in memories if each.memory.graded_by is not GradeSource.MODEL]
     wanted: Sequence[float] | Vector | None = vector
     if wanted is None:
-        wanted = embedded(context.episodic, [internal_state]).get(internal_state)
+        wanted = embedded_texts(context.episodic, [internal_state]).get(internal_state)
     situation = RetrievalInput(
         current_env=frozenset(present.elements),
         current_state_embedding=wanted,

@@ -27,7 +27,7 @@ class EarlierText:
     """The run that answered it, or whose answer it is; empty for messages to others."""
 
 
-def repeated(
+def repeated_texts(
     detector: OverlapDetector,
     nodes: Sequence[Episode],
     texts: Iterable[EarlierText],

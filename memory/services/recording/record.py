@@ -30,7 +30,7 @@ from memory.rules.audience import may_be_repeated
 from memory.services.conversation.answers import askers_of, root_behind
 from memory.services.core import Core, note_words_of
 from memory.services.recording.choices import count_choice, note_offered
-from memory.services.recording.earlier_texts import EarlierText, repeated
+from memory.services.recording.earlier_texts import EarlierText, repeated_texts
 from memory.services.recording.finished_run import (
     FinishedRun,
     as_made,
@@ -200,7 +200,7 @@ class Recording:
     def _repeated(self, run: FinishedRun, shown: Sequence[LessonInPrompt]) -> tuple[EarlierText, ...]:
         used = {each.exemplar.episode.output for each in shown if each.detected.signal is Signal.USED}
         texts = [each for each in run.earlier_texts if each.person or each.text not in used]  # theirs are known
-        return repeated(self._core.detector, run.nodes, texts, asked=run.question, understood=run.understood)
+        return repeated_texts(self._core.detector, run.nodes, texts, asked=run.question, understood=run.understood)
 
     def _commit(
         self, tx: Transaction, run: FinishedRun, shown: Sequence[LessonInPrompt], recalls: Sequence[Retrieval]

@@ -43,7 +43,7 @@ def decisions(tx: Transaction, workspace: str, counted: Mapping[str, int], budge
     )
 
 
-def decided(nodes: Iterable[NodeCount], threshold: float, budget: float) -> Decisions:
+def decision_statistics(nodes: Iterable[NodeCount], threshold: float, budget: float) -> Decisions:
     """The statistics of these counts of episodes."""
     questions = [each for each in nodes if is_question(each)]
     answered = [each for each in questions if is_answered(each)]

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime, time, timedelta
 
 from memory.ports import NodeCount, RecallCount, VoteCount
 from memory.services.core import Core
-from memory.services.reports.decisions import Decisions, decided, is_answered, is_question, is_unknown
+from memory.services.reports.decisions import Decisions, decision_statistics, is_answered, is_question, is_unknown
 from memory.services.verdicts.tally import threshold_of
 
 WEEKS = 12
@@ -93,7 +93,7 @@ class Overviews:
             votes, recalls = tx.totals.votes(workspace, since), tx.totals.recalls(workspace, since)
             return Overview(
                 weeks=tuple(_week(first + number * _WEEK, nodes, votes, recalls) for number in range(WEEKS)),
-                decisions=decided(nodes, threshold_of(tx, workspace, budget), budget),
+                decisions=decision_statistics(nodes, threshold_of(tx, workspace, budget), budget),
                 failures=tuple(tx.totals.failures(workspace, since, _REASONS, public_only=public_only)),
             )
 
@@ -103,7 +103,7 @@ def _week(begins: date, nodes: Iterable[NodeCount], votes: Iterable[VoteCount], 
     votes = [each for each in votes if each.week == begins]
     recalls = [each for each in recalls if each.week == begins]
     questions = [each for each in nodes if is_question(each)]
-    counted = decided(questions, 0.0, 0.0)
+    counted = decision_statistics(questions, 0.0, 0.0)
     return Week(
         begins=begins,
         answered=sum(each.number for each in questions if is_answered(each)),

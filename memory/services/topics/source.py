@@ -77,7 +77,7 @@ class StoredTopics:
 
     def nearest(self, vector: "Vector", k: int) -> Hits:
         """All comparable topics, by their exact cosine."""
-        return [(self._visible.name_of(topic_id), cosine) for topic_id, cosine in ranked(self._vectors, vector)]
+        return [(self._visible.name_of(topic_id), cosine) for topic_id, cosine in rank_exactly(self._vectors, vector)]
 
     def bundles(self, chosen: Sequence[tuple[str, float | None]], request: QueryRequest) -> list[Bundle]:
         """The bundles, with the current salience."""
@@ -127,7 +127,7 @@ class TopicReinforcement:
         tx.topics.set_salience(*rows)
 
 
-def ranked(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:
+def rank_exactly(vectors: "Mapping[str, Vector]", query: "Vector") -> list[tuple[str, float]]:
     """All topics with their exact cosine, in double precision, best first; ties stay in order of arrival.
 
     A zero vector, or one with a number that is not finite, has the cosine 0.

@@ -59,7 +59,7 @@ from memory.rules.retrieval.likeness import cosine, unit_cosine
 from memory.rules.use_detection import KeywordDetector, SimilarityDetector
 from memory.services.embedders import CheckedEmbedder
 from memory.services.topics import Placement, Related
-from memory.services.topics.source import ranked
+from memory.services.topics.source import rank_exactly
 from tests.doubles.memory_world import FakeClock, World, scope
 from tests.doubles.stores import rows
 
@@ -223,8 +223,8 @@ def test_a_vector_that_is_no_vector_is_like_nothing(broken: list[float]) -> None
         assert [hit.episode_id for hit in search([shelf], np.array([1.0, 0.0]), 5, -1.0).hits] == ["good"]
         assert search([shelf], narrow, 5, -1.0).hits == ()
     good = np.array([1.0, 0.0])
-    assert ranked({"broken": row, "good": good}, good) == [("good", 1.0), ("broken", 0.0)]
-    assert ranked({"good": good}, row) == [("good", 0.0)]
+    assert rank_exactly({"broken": row, "good": good}, good) == [("good", 1.0), ("broken", 0.0)]
+    assert rank_exactly({"good": good}, row) == [("good", 0.0)]
 
 
 @pytest.mark.parametrize("alike", [NAN, INF, -INF])

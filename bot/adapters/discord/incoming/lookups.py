@@ -30,7 +30,7 @@ async def remarks(
     place, before = asked
     found: dict[int, discord.Message] = {}
     for each in (address(scope.channel, _in_thread(scope, message)) for message in wanted):
-        message = await fetched(context, *each) if each else None
+        message = await fetch_message(context, *each) if each else None
         if message is not None:
             found[message.id] = message
     if last:
@@ -54,7 +54,7 @@ def _in_thread(scope: Scope, message_id: str) -> str:
     return message_id if message_id != scope.thread else f"{scope.channel}-{message_id}"
 
 
-async def fetched(context: HandlerContext, place: int, message_id: int) -> discord.Message | None:
+async def fetch_message(context: HandlerContext, place: int, message_id: int) -> discord.Message | None:
     """Fetch a message; None if it is gone or may not be read. Raises `MessengerError` if a later try may succeed."""
     channel = _channel(context, place)
     try:
@@ -89,7 +89,7 @@ async def answered_question(context: HandlerContext, scope: Scope, message_id: s
     Raises `MessengerError`.
     """
     place = address(scope.channel, message_id)
-    answer = await fetched(context, *place) if place else None
+    answer = await fetch_message(context, *place) if place else None
     if answer is None or not is_by_person(answer):
         return None
     asked = await _question(context, scope, answer)
@@ -109,12 +109,12 @@ async def answered_question(context: HandlerContext, scope: Scope, message_id: s
 async def _question(context: HandlerContext, scope: Scope, answer: discord.Message) -> discord.Message | None:
     replied = answer.reference
     if replied is not None and replied.message_id is not None:
-        return await fetched(context, replied.channel_id, replied.message_id)
+        return await fetch_message(context, replied.channel_id, replied.message_id)
     thread = answer.channel.id
     if str(thread) == scope.channel or answer.id == thread:
         return None
     # A thread's first message has the thread's id. It is in the channel; in a forum, in the thread.
-    return await fetched(context, int(scope.channel), thread) or await fetched(context, thread, thread)
+    return await fetch_message(context, int(scope.channel), thread) or await fetch_message(context, thread, thread)
 
 
 async def _text(context: HandlerContext, message: discord.Message) -> str:

@@ -131,12 +131,12 @@ _NOT_IN_A_SPAN = frozenset(
 )
 
 
-def follow(message: str, last: str, similarity: Similarity, known: Iterable[str] = ()) -> str:
+def rewrite_follow_up(message: str, last: str, similarity: Similarity, known: Iterable[str] = ()) -> str:
     """What `message` asks after the question `last`; the message itself if it stands alone.
 
     `known` are questions with taught answers. Blocking: it computes embeddings.
     """
-    rest = left_out(message, last)
+    rest = without_opening(message, last)
     if "\n" in last.strip():
         return message
     joined = f"{last.strip()} {message.strip()}"
@@ -150,10 +150,10 @@ def follow(message: str, last: str, similarity: Similarity, known: Iterable[str]
 
 def may_follow(message: str, last: str) -> bool:
     """Whether a message may be a follow-up, and is worth comparing with known questions."""
-    return left_out(message, last) is not None or bool(_if_known(message, last))
+    return without_opening(message, last) is not None or bool(_if_known(message, last))
 
 
-def left_out(message: str, last: str) -> str | None:
+def without_opening(message: str, last: str) -> str | None:
     """A follow-up without its opening; None for a message that stands alone."""
     if len(message) > _LONGEST_MESSAGE or len(last) > _LONGEST_GOAL or "\n" in message.strip():
         return None

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bot.adapters.llm.offline.conversation_prompt import read_followed, read_last_message, read_last_question
 from bot.adapters.llm.offline.decisions import Decider
-from bot.adapters.llm.offline.follow_ups import follow, may_follow
+from bot.adapters.llm.offline.follow_ups import may_follow, rewrite_follow_up
 from bot.adapters.llm.offline.prompt_parser import Prompt, read_output, read_prompt
 from bot.adapters.llm.offline.similarity import Embed, Similarity
 from bot.errors import ModelUnavailable
@@ -65,7 +65,7 @@ class OfflineModel:
             return message
         evidence = request.weigh(f"{last} {message}") if request.weigh else Evidence()
         known = [weight.goal for belief in evidence.beliefs for weight in belief.weights if weight.approves]
-        return follow(message, last, self._similarity, known)
+        return rewrite_follow_up(message, last, self._similarity, known)
 
     def _decide(
         self, prompt: Prompt, request: ModelRequest, outputs: Sequence[ToolTurn]

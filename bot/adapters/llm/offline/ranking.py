@@ -35,17 +35,18 @@ EXPAND = "expand"
 FITS = 0.53
 """The least fitness of a tool with arguments that is used without any lesson."""
 _FITTING = 0.35
-"""The least prior of such a tool ..."""
+"""The least prior of a tool with arguments whose fitness is at least `FITS`."""
 _UNFIT = 0.15
-"""... and the greatest prior of one with less fitness, which is not used until people approve."""
+"""The greatest prior of a tool with less fitness, which is not used until people approve."""
 ASKED_FROM = 0.045
-"""The least belief for which the person is asked (measured: `memory/rules/evidence/README.md`) ..."""
+"""The least belief for which the person is asked (measured: `memory/rules/evidence/README.md`)."""
 ASKED_FROM_EACH = 0.0375
-"""... and of an answer with n lessons, the factor of the root of n, of 3 at most: the more lessons an answer has, the
-more it is believed for a goal without any relation ..."""
+"""The same for an answer with n lessons, as a factor of the root of n (of 3 at most): the more lessons an answer has,
+the more it is believed for a goal without any relation."""
 _MOST_COUNTED = 3
 SUGGESTED_FROM = 0.08
-"""... or the least suggestion (`Belief.suggested`), about four times the belief in what one member approved."""
+"""The least suggestion (`Belief.suggested`) for which the person is asked, whatever the belief: about four times the
+belief in what one member approved."""
 _OFFERED_FROM, _OFFERED_SHARE = 0.02, 0.1
 """The least likelihood of further options, absolute and relative to the likeliest."""
 OFFERED_LIKE = 0.2
@@ -56,9 +57,9 @@ _REJECTED_EXPANSION = 0.78
 SAME_GOAL = 0.9
 """The least similarity of two goals that are the same in other words."""
 _OTHER_THING = 0.38
-"""Subtracted from the belief in an answer about another thing: "the Berlin office" is not "the Paris office" ..."""
+"""Subtracted from the belief in an answer about another thing: "the Berlin office" is not "the Paris office"."""
 _SURELY_OTHER = 1.0
-"""... or if a number differs or a word is the opposite, which embeddings hardly show: then the answer is not given."""
+"""The same where a number differs or a word is the opposite, which embeddings hardly show: the answer is not given."""
 
 Weigh: TypeAlias = Callable[[str], Evidence]
 """Computes the evidence for a goal. Blocking."""
@@ -110,9 +111,9 @@ class ActionCandidate(NamedTuple):
     """The threshold of the evidence."""
     arguments: Mapping[str, object] = _NO_ARGUMENTS
     text: str = ""
-    """The known answer ..."""
+    """The known answer."""
     taught_for: str = ""
-    """... and the goal of the strongest lesson that approves it, if any."""
+    """The goal of the strongest lesson that approves the known answer, if any."""
     lessons: int = 0
     """How many lessons approve the known answer."""
     is_search: bool = False

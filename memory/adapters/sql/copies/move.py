@@ -40,7 +40,7 @@ class MovedTable:
     """Rows that this move has written; the others are from a move that broke off."""
 
 
-def planned(source_url: str, target_url: str) -> list[tuple[str, int]]:
+def planned_tables(source_url: str, target_url: str) -> list[tuple[str, int]]:
     """The tables that a move would copy, with their numbers of rows. Nothing is created or changed.
 
     Raises `InvalidInput` for a target that is the source or is not empty, and kinds of `StoreUnavailable`.

@@ -23,8 +23,8 @@ from sqlalchemy.pool import ConnectionPoolEntry
 
 from memory.adapters.sql.engines.database import RECOUNT
 from memory.adapters.sql.tables.columns import metadata
-from memory.adapters.sql.transaction.damage import find
-from memory.adapters.sql.transaction.driver import fault, translated_errors
+from memory.adapters.sql.transaction.damage import find_damage
+from memory.adapters.sql.transaction.driver import as_memory_error, translated_errors
 from memory.adapters.sql.transaction.session import begin
 from memory.errors import Conflict, InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -134,7 +134,7 @@ class PostgresDatabase:
             try:
                 begun = self._begun(writes=writes)
             except DBAPIError as exc:
-                if not getattr(fault(exc, self.where), "retryable", False) or time.monotonic() > deadline:
+                if not getattr(as_memory_error(exc, self.where), "retryable", False) or time.monotonic() > deadline:
                     raise
                 time.sleep(_RETRY_SECONDS)
             else:
@@ -204,7 +204,7 @@ class PostgresDatabase:
                         what=str(each),
                         remedy=f"restore a backup, or take the row out: {_shell(each.statement)}{RECOUNT}",
                     )
-                    for each in find(query, self.engine.dialect, limit=limit)
+                    for each in find_damage(query, self.engine.dialect, limit=limit)
                 ]
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ from memory.adapters.sql.engines.in_memory import IN_MEMORY, open_in_memory
 from memory.adapters.sql.engines.planner import advise_planner
 from memory.adapters.sql.engines.sqlite_engine import open_engine
 from memory.adapters.sql.engines.sqlite_file import exists, make_folder_for, make_private, path_of
-from memory.adapters.sql.transaction.damage import find
+from memory.adapters.sql.transaction.damage import find_damage
 from memory.adapters.sql.transaction.driver import may_write, read_only, translated_errors
 from memory.adapters.sql.transaction.session import begin
 from memory.errors import NotADatabase, SchemaMismatch, StoreUnavailable
@@ -143,7 +143,7 @@ class SqliteDatabase:
                     what=str(each),
                     remedy=f"restore a backup, or take the row out: {self._shell(each.statement)}{RECOUNT}",
                 )
-                for each in find(query, self.engine.dialect, limit=limit)
+                for each in find_damage(query, self.engine.dialect, limit=limit)
             ]
 
     def close(self) -> None:

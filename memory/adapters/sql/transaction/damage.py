@@ -42,7 +42,7 @@ class Damage:
         return f"DELETE FROM {self.table} WHERE {keyed};"  # noqa: S608 - for a person to read
 
 
-def damaged(where: Where, found: Iterable[Damage]) -> NotADatabase:
+def damage_error(where: Where, found: Iterable[Damage]) -> NotADatabase:
     """The error for a database with damaged rows; it names the first of them."""
     first = next(iter(found), None)
     return NotADatabase(
@@ -51,7 +51,7 @@ def damaged(where: Where, found: Iterable[Damage]) -> NotADatabase:
     )
 
 
-def find(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect, *, limit: int) -> list[Damage]:
+def find_damage(query: Callable[[str], Iterable[Sequence[object]]], dialect: Dialect, *, limit: int) -> list[Damage]:
     """At most `limit` damaged rows, table by table. `query` runs a statement on the driver. Reads all tables.
 
     A row is sound if its values fit their columns, and the object it is read as (`READ_AS`) could be stored again.

@@ -162,10 +162,10 @@ def raise_ours(exc: Exception, where: Where) -> None:
     if isinstance(exc, OverflowError):
         raise InvalidInput(f"A number cannot be looked up in the database: {exc}.") from exc
     if is_driver_error(exc):
-        raise fault(exc, where) from exc
+        raise as_memory_error(exc, where) from exc
 
 
-def fault(exc: Exception, where: Where) -> Exception:
+def as_memory_error(exc: Exception, where: Where) -> Exception:
     """The error to raise instead of a database error."""
     original = exc.orig if isinstance(exc, StatementError) else exc
     if isinstance(original, sqlite3.Error) and "binding parameter" in str(original):

@@ -15,7 +15,7 @@ from sqlalchemy.sql.schema import Table
 from memory.adapters.row_validation import chunks, require_storable
 from memory.adapters.sql.tables.dialect import Insert, insert
 from memory.adapters.sql.tables.episodes import counters
-from memory.adapters.sql.transaction.damage import Damage, damaged, in_rows, of_row
+from memory.adapters.sql.transaction.damage import Damage, damage_error, in_rows, of_row
 from memory.adapters.sql.transaction.driver import (
     Maker,
     Parameters,
@@ -305,7 +305,7 @@ class Session:
         try:
             yield
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as exc:
-            raise damaged(self._where, ()) from exc
+            raise damage_error(self._where, ()) from exc
 
     def _read(self, statement: Executable, parameters: Parameters | None, rows: Callable[[], T]) -> T:
         """The result of `rows`. If a row is damaged, runs the statement again to name it in a `NotADatabase`."""
@@ -314,7 +314,7 @@ class Session:
         except Exception as exc:
             if is_driver_error(exc):
                 raise
-            raise damaged(self._where, self._damage(statement, parameters)) from exc
+            raise damage_error(self._where, self._damage(statement, parameters)) from exc
 
     def damage(self, table: Table, statement: Select[Any], parameters: dict[str, Any]) -> str:
         """The damage of the first row of a query for all columns of a table; empty if it is sound."""

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot.adapters.sources import faq_lines, faq_markdown, faq_table
-from bot.adapters.sources.entries import FileFault, SourceEntry, decoded, read_text
+from bot.adapters.sources.entries import FileFault, SourceEntry, decode_text, read_text
 from memory.errors import InvalidInput
 from memory.model import Audience, Visibility
 
@@ -119,7 +119,7 @@ def test_where_and_for_whom_is_read_and_a_direct_message_is_refused() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_a_byte_order_mark_says_what_it_is(encoding: str) -> None:
-    assert decoded("Übung\r\nzwei\r".encode(encoding), "f") == "Übung\nzwei\n"
+    assert decode_text("Übung\r\nzwei\r".encode(encoding), "f") == "Übung\nzwei\n"
 
 
 def test_another_encoding_is_asked_for_and_never_guessed(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from bot.adapters.tools.mcp_servers import RESULT_CHARACTERS, McpServers
-from bot.adapters.tools.untrusted_schema import described, safe_schema, tool_name
+from bot.adapters.tools.untrusted_schema import safe_schema, tool_name, untrusted_description
 from bot.agent.tools.registry import Tool, ToolRegistry, ToolResult
 from bot.config.mcp_settings import McpServer
 from bot.errors import ToolFailed
@@ -222,4 +222,4 @@ def test_a_schema_that_makes_no_sense_is_none(schema: object) -> None:
 
 def test_names_fit_what_models_take() -> None:
     assert tool_name("office", "a.b/c d" + "x" * 100) == ("office__a_b_c_d" + "x" * 100)[:64]
-    assert "“a 'b\" c”" in described("s", "a 'b” c")
+    assert "“a 'b\" c”" in untrusted_description("s", "a 'b” c")

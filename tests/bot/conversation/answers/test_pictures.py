@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 
-from bot.adapters.attachments import LARGEST_IMAGE, MOST_FILES, made_of
+from bot.adapters.attachments import LARGEST_IMAGE, MOST_FILES, file_from_content
 from bot.adapters.llm.offline.model import BLIND, OfflineModel
 from bot.adapters.llm.provider_model import ProviderModel
 from bot.agent.dialogue import node_prompt
@@ -78,7 +78,7 @@ async def test_only_so_many_files_are_read() -> None:
     ],
 )
 def test_what_a_picture_is_its_first_bytes_say(content: bytes, kind: str) -> None:
-    assert made_of("x", "image/anything", content) == ImageFile(name="x", media_type=kind, content=content)
+    assert file_from_content("x", "image/anything", content) == ImageFile(name="x", media_type=kind, content=content)
 
 
 # The conversation -----------------------------------------------------------------------------------------------------

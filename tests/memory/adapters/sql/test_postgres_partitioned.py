@@ -12,7 +12,7 @@ import pytest
 from sqlalchemy import Connection, event, text
 
 from memory.adapters.sql import SqlStore
-from memory.adapters.sql.copies.move import move, planned
+from memory.adapters.sql.copies.move import move, planned_tables
 from memory.adapters.sql.engines.partitioning import partition_tables
 from memory.errors import InvalidInput
 from memory.ports import Store
@@ -149,9 +149,9 @@ def test_everything_moves_into_parts_by_one_command(tmp_path: Path) -> None:
         world = World(store)
         for workspace in ("terminal:w", "slack:w", "slack:v", "slack:u"):
             world.react(world.ask("where is the key?", "in the drawer", of=scope("ana", workspace=workspace)))
-    before = planned(source, target)
+    before = planned_tables(source, target)
     assert dict(before)["episodes"] == 4
-    assert planned(source, target) == before  # nothing was made
+    assert planned_tables(source, target) == before  # nothing was made
     moved = move(source, target, lambda *_: None, parts=PARTS)
     assert [(each.name, each.rows) for each in moved] == before
     with closing(SqlStore.open(target)) as store, store._engine.connect() as connection:
@@ -159,7 +159,10 @@ def test_everything_moves_into_parts_by_one_command(tmp_path: Path) -> None:
         assert sum(each or 0 for each in found) == 4
         assert len([each for each in found if each]) > 1
         assert World(store).recalled("where is the key?", of=scope("ana", workspace="slack:w"))
-    for refused in (lambda: planned(source, target), lambda: move(source, target, lambda *_: None, parts=2 * PARTS)):
+    for refused in (
+        lambda: planned_tables(source, target),
+        lambda: move(source, target, lambda *_: None, parts=2 * PARTS),
+    ):
         with pytest.raises(InvalidInput):
             refused()
     with pytest.raises(InvalidInput, match="PostgreSQL"):

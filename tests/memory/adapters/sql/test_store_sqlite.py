@@ -18,7 +18,7 @@ from sqlalchemy.exc import OperationalError
 from memory.adapters.sql import SqlStore
 from memory.adapters.sql.engines import sqlite_engine
 from memory.adapters.sql.engines.sqlite import SqliteDatabase
-from memory.adapters.sql.transaction.driver import fault
+from memory.adapters.sql.transaction.driver import as_memory_error
 from memory.errors import (
     Conflict,
     InvalidInput,
@@ -489,7 +489,7 @@ def _sqlite_error(statements: list[str]) -> sqlite3.Error:
     ],
 )  # fmt: skip
 def test_errors_of_the_driver_are_named(statements: list[str], kind: type[MemoryFault], words: str) -> None:
-    found = fault(OperationalError("statement", {}, _sqlite_error(statements)), Path("/data/goodbot.db"))
+    found = as_memory_error(OperationalError("statement", {}, _sqlite_error(statements)), Path("/data/goodbot.db"))
     assert type(found) is kind
     assert words in str(found)
 
@@ -501,7 +501,7 @@ def test_a_file_beside_the_database_that_finds_no_room_is_a_full_disk(
     error = sqlite3.OperationalError("disk I/O error")
     error.sqlite_errorcode = sqlite3.SQLITE_IOERR_SHMSIZE
     monkeypatch.setattr("shutil.disk_usage", lambda folder: SimpleNamespace(free=free))
-    found = fault(error, Path("/data/goodbot.db"))
+    found = as_memory_error(error, Path("/data/goodbot.db"))
     assert type(found) is kind
     assert words in str(found)
 
