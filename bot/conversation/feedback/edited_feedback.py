@@ -10,7 +10,7 @@ from bot.conversation.feedback.feedback_in_words import feedback_in, may_be_answ
 from bot.conversation.feedback.feedback_record import reworded
 from bot.conversation.feedback.handler import FeedbackHandler
 from bot.conversation.feedback.in_words_handler import InWordsHandler
-from bot.conversation.feedback.note_in_words import note_id
+from bot.conversation.feedback.note_in_words import note_id, note_in
 from bot.conversation.notifications import notify
 from bot.model import UNADDRESSED, PersonDeletion, PersonEdit
 from bot.ports import Messenger
@@ -75,7 +75,7 @@ class EditedFeedback:
             return False
         if taught is not None:
             await self._feedback.on_teaching(messenger, taught)
-        elif await self._take_back(messenger, event, [note_id(event)]):
+        elif note_in(event.text) is None and await self._take_back(messenger, event, [note_id(event)]):
             await notify(messenger, event, FORGOTTEN)
         return taught is not None
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pytest
 
+from bot.errors import MessengerUnavailable
 from bot.model import PersonDeletion, PersonEdit, PersonMessage
 from memory.model import Audience, Role
 from tests.bot.conversation.feedback.test_in_words_handler import (
@@ -230,6 +231,26 @@ async def test_of_two_edits_that_change_places_the_later_one_counts(chat: Chat, 
     await edits(chat, message, words.format(14))
     await edits(chat, message, words.format(13), earlier)
     assert votes(chat)[f"ana: {right.format(14)}"] == 1
+
+
+async def test_an_edit_while_the_authors_role_is_unknown_takes_nothing_back(chat: Chat) -> None:
+    async def find_role() -> Role:
+        raise MessengerUnavailable("down")
+
+    message = await says(chat, "remember that the door code is 12")
+    await chat.sink(
+        PersonEdit(
+            event_id="e2",
+            scope=ANA,
+            message_id=message.message_id,
+            text="remember that the door code is 13",
+            at=chat.world.clock.tick(),
+            of_event=message.event_id,
+            role=Role.MEMBER,
+            find_role=find_role,
+        )
+    )
+    assert votes(chat) == {"ana: the door code is 12": 1}
 
 
 async def test_an_edit_is_read_with_the_question_that_it_answers(chat: Chat) -> None:
