@@ -262,7 +262,7 @@ async def test_a_teachers_choice_on_somebody_elses_question_counts_for_the_chann
 async def test_who_may_not_see_the_question_learns_nothing(chat: Chat) -> None:
     private = direct("ana")
     await chat.ask(GOAL, private)
-    assert "not yours to see" in await choose(chat, 1, BOB)
+    assert "not yours to answer" in await choose(chat, 1, BOB)
     assert len(roots(chat)) == 1
     assert await choose(chat, 1, private) == YARD
 
