@@ -19,7 +19,7 @@ RETIRED = {
     "aside", "asides", "beliefs", "checkup", "desk", "elsewhere", "fading", "finding", "growing", "guessing", "holding",
     "off_loop", "order", "pace", "pacing", "places", "proving", "recent", "rounds", "ruling", "settled", "shelf",
     "shelving", "speech", "spot", "storable", "taught", "trail", "turns", "unread", "use_cases", "uses", "wording",
-    "working", "world",
+    "asking", "said_before", "understood", "whose_words", "working", "world",
 }  # fmt: skip
 """Names that say less than the field's own word for the thing."""
 

@@ -15,7 +15,12 @@ from contextlib import aclosing
 from dataclasses import replace
 from functools import partial
 
-from bot.agent.asking import (
+from bot.agent.control import NOT_NEEDED, Child, End, Flow, NodeOutcome, Stop, run_flow
+from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
+from bot.agent.dialogue import Dialogue, node_prompt, tool_output
+from bot.agent.earlier_run import is_over
+from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
+from bot.agent.options import (
     MOST_SHOWN,
     approval_option,
     approval_text,
@@ -23,11 +28,6 @@ from bot.agent.asking import (
     question_text,
     where_lessons_disagree,
 )
-from bot.agent.control import NOT_NEEDED, Child, End, Flow, NodeOutcome, Stop, run_flow
-from bot.agent.decision import Act, Answer, Ask, Choice, Expand, Fail, Invalid, Think
-from bot.agent.dialogue import Dialogue, node_prompt, tool_output
-from bot.agent.earlier_run import is_over
-from bot.agent.expansion import child_task, failure_report, refusal, unanswered_parts
 from bot.agent.record import Task, after_model_error, failed_outcome, finding_key, stopped_outcome
 from bot.agent.resumption import Unfinished, retake
 from bot.agent.run import Halted, Run

@@ -3,8 +3,8 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from bot.agent.asking import call_in_full
 from bot.agent.earlier_run import EarlierRun
+from bot.agent.options import call_in_full
 from bot.conversation.executor import Executor
 from bot.model import ToolCall, ToolSpec
 from memory.model import AllowedAction, Episode, Exchange, Incoming, Option

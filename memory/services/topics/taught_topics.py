@@ -25,7 +25,7 @@ _PLACES = (Audience.PERSONAL, Audience.CHANNEL, Audience.WORKSPACE)
 
 @dataclass(slots=True, kw_only=True)
 class TaughtTopics:
-    """`memory.services.topics.TopicSource` over the validated episodes that one person may find in one place."""
+    """`memory.services.topics.source.TopicSource` over the validated episodes that one person may find in one place."""
 
     core: Core
     tx: Transaction
@@ -138,7 +138,7 @@ class TaughtTopics:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeReinforcement:
-    """`memory.services.topics.Reinforcement` of episodes: reading raises salience, not strength, and is logged."""
+    """Reinforcement of episodes (`memory.services.topics.reinforcement`): reading raises salience, not strength."""
 
     workspace: str
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters.command_words import ParsedCommand, command_in
-from bot.agent.asking import call_in_full
+from bot.agent.options import call_in_full
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.model import ModelReply, ToolSpec
 from memory.model import EventKind, Permission, Role, Scope

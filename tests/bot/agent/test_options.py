@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from bot.agent.asking import answer_option, known_options, tool_label
 from bot.agent.decision import LABEL_CHARACTERS, Ask, decide
+from bot.agent.options import answer_option, known_options, tool_label
 from bot.agent.tools.registry import Tool, ToolContext, ToolRegistry
 from bot.agent.tree import RunResult
 from bot.model import ToolSpec
