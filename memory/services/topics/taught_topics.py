@@ -138,7 +138,10 @@ class TaughtTopics:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeReinforcement:
-    """Reinforcement of episodes (`memory.services.topics.reinforcement`): reading raises salience, not strength."""
+    """Reinforcement of episodes (`memory.services.topics.reinforcement`).
+
+    Reading raises salience, not strength, and is logged.
+    """
 
     workspace: str
 
