@@ -144,7 +144,7 @@ class Trace:
             return self.last_tool
         if termination is Termination.SUCCESS:
             return ("answer", self.task.goal)
-        return expansion if self.expanded is not None else (GAVE_UP, self.task.goal)
+        return expansion if self.child_findings else (GAVE_UP, self.task.goal)
 
     def episode(self, outcome: NodeOutcome, *, run_id: str, scope: Scope, context_after: tuple[str, ...]) -> Episode:
         """The episode of the ended node, pending judgement."""

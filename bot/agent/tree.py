@@ -43,8 +43,8 @@ class RunResult:
     @property
     def lacks_parts(self) -> bool:
         """Whether a part of the question has no answer, which the output says after the answers to the others."""
-        is_split = self.nodes[0].action == Termination.EXPAND
-        return self.termination is Termination.FAILURE and not self.asked and is_split and not self.knows_nothing
+        is_split, has_failed = self.nodes[0].is_split, self.termination is Termination.FAILURE
+        return has_failed and not self.asked and is_split and not self.knows_nothing
 
     @property
     def knows_nothing(self) -> bool:

@@ -312,6 +312,11 @@ class Episode:
         return self.action in (ASK, GAVE_UP) and self.verdict is Verdict.SUCCESS
 
     @property
+    def is_split(self) -> bool:
+        """Whether its answer is that of its subgoals, or that none of them found one."""
+        return self.action == Termination.EXPAND or (self.action == GAVE_UP and bool(self.flow))
+
+    @property
     def scope(self) -> Scope:
         """The scope the episode was made in. Raises `ValueError` for an episode that was never stored."""
         return Scope(
@@ -338,7 +343,6 @@ def found_nothing(nodes: Sequence[Episode]) -> bool:
     """Whether a run, its root first, ended without an answer to the question or to any part of it."""
     if not nodes or nodes[0].termination is not Termination.FAILURE:
         return False
-    is_split = nodes[0].action == Termination.EXPAND
-    return nodes[0].action == GAVE_UP or (
-        is_split and all(each.termination is not Termination.SUCCESS for each in nodes)
-    )
+    if nodes[0].is_split:
+        return all(each.termination is not Termination.SUCCESS for each in nodes)
+    return nodes[0].action == GAVE_UP

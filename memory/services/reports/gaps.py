@@ -80,7 +80,7 @@ class Gaps:
         """Whether its asker would now get a taught answer, to the whole or to each part without one."""
         if self._is_known(tx, episode, vector):
             return True
-        if episode.action != Termination.EXPAND:
+        if not episode.is_split:
             return False
         left = missing_parts(tx.episodes.of_run(episode.workspace, episode.run_id))
         vectors = vectors_of(self._core, tx, episode.workspace, [each.id for each in left])
@@ -115,7 +115,7 @@ def _missing(tx: Transaction, episode: Episode) -> Episode | None:
 
     Its answer may have been approved as a whole.
     """
-    if episode.is_root and episode.action != Termination.EXPAND:
+    if episode.is_root and not episode.is_split:
         return episode
     nodes = tx.episodes.of_run(episode.workspace, episode.run_id)
     missing = corrected_node(nodes)

@@ -313,15 +313,15 @@ def open_parts(nodes: Sequence[Episode]) -> list[Episode]:
 
 def _separate_parts(nodes: Sequence[Episode]) -> list[Episode]:
     """The parts that an answer has; none where there are alternatives, as an answer to one answers all."""
-    is_divided = bool(nodes) and nodes[0].action == Termination.EXPAND
+    is_divided = bool(nodes) and nodes[0].is_split
     has_alternatives = any(each.flow == "fallback" for each in nodes)
-    parts = [each for each in nodes if not each.is_root and each.action != Termination.EXPAND]
+    parts = [each for each in nodes if not each.is_root and not each.is_split]
     return parts if is_divided and not has_alternatives else []
 
 
 def missing_parts(nodes: Iterable[Episode]) -> list[Episode]:
     """The nodes below the root that found no answer to their part: they gave up, or asked back."""
-    parts = [each for each in nodes if not each.is_root and each.action != Termination.EXPAND]
+    parts = [each for each in nodes if not each.is_root and not each.is_split]
     return [each for each in parts if each.termination is not Termination.SUCCESS or each.action == ASK]
 
 

@@ -13,7 +13,7 @@ from memory.model import Audience, Episode, Role, Scope, TeachingPolicy, Verdict
 from memory.ports import EpisodeFilter
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, direct
 from tests.doubles.memory_world import World, scope
-from tests.doubles.model import fail
+from tests.doubles.model import ByGoal, answer, expand, fail
 
 TEACHER = Role.TEACHER
 PRIVATE = scope("ana", channel="p1", visibility=Visibility.PRIVATE)
@@ -351,3 +351,18 @@ async def test_a_thumb_up_on_an_answer_that_is_none_is_no_lesson_to_repeat() -> 
     assert "lunch" not in await chat.command("memory")
     assert "lunch" not in await chat.command("review", by=TEA, role=TEACHER)
     assert "lunch" in await chat.command("ratings")
+
+
+async def test_a_thumb_up_on_an_answer_that_knows_no_part_is_no_lesson_either() -> None:
+    parts, goal = ("where is the ladder?", "when does it open?"), "where is the ladder and when does it open?"
+    unknown = fail("I don't know: “where is the ladder?”, “when does it open?”.")
+    script = {goal: [expand("parallel", *parts), unknown, answer("I have no idea.")]}
+    chat = Chat(model=ByGoal({**script, **{part: [fail("I don't know.")] * 2 for part in parts}}))
+    posted = await chat.ask(goal)
+    await chat.react(posted, "👍")
+    assert posted not in chat.mark
+    assert "ladder" not in await chat.command("memory")
+    assert "ladder" not in await chat.command("review", by=TEA, role=TEACHER)
+    assert "ladder" in await chat.command("ratings")
+    await chat.ask(goal)
+    assert chat.messenger.posts[-1].lessons == ()
