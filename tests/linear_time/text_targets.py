@@ -225,6 +225,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "feedback.dismisses_bot, to somebody": lambda text: handler.dismisses_bot(f"not you, @{text}"),
     "written.text_of": lambda text: text_of(ModelResponse(parts=[TextPart(content=text)])),
     "unknown_answers.unknown": lambda text: unknown_answers.unknown_message(text, ""),
+    "unknown_answers.asks_to_do": unknown_answers.asks_to_do,
+    "unknown_answers.asks_to_do, after words": lambda text: unknown_answers.asks_to_do(f"please remind me of {text}"),
     # bot/adapters
     "commonmark.split, 100": lambda text: commonmark.split(text, 100),
     "commonmark.split, 2000": lambda text: commonmark.split(text, 2000),

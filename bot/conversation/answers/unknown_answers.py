@@ -18,6 +18,14 @@ log = logging.getLogger(__name__)
 
 UNKNOWN_MARK = "🤷"
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s")
+_TASK = re.compile(
+    r"(?:(?:please|hey|hi|bitte|(?:can|could|would|will) you|kannst du)\b[\s,]*+)*+"
+    r"(?:remind|wake|cancel|set|add|remove|delete|book|order|schedule|create|erinner\w*|storniere?|lösch\w*)\s++"
+    r"(?:me|us|the|an?|my|our|this|that|all|mich|uns|die|das|den|eine?n?|meine?n?|\d++)\b"
+    r"(?!\s++(?:of\s++)?(?:who|what|when|where|which|why|how|wer|was|wann|wo|wie)\b)",
+    re.IGNORECASE,
+)
+"""Begins a request to do something, as no question does: "remind me to call", but not "remind me who has the key"."""
 _REASON_LENGTH = 200
 _ENDS = (".", "!", "?", "…")
 _WITH_CHANNELS = ("slack", "discord")
@@ -37,16 +45,18 @@ class UnknownAnswers:
         """The reply to a question without an answer to it or to a part; empty where only the mark is shown."""
         scope, missing = incoming.scope, missing_parts(result.nodes)
         how = tell_me(messenger.how_to_type) if len(missing) < 2 else tell_me_one(messenger.how_to_type)
+        is_task = all(asks_to_do(each.goal) for each in missing or result.nodes[:1])
+        how = "" if is_task else f" {how}"
         is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
         if not is_among_people:
-            return f"{result.output} {how}" if missing else result.output
+            return f"{result.output}{how}" if missing else result.output
         place = scope.thread or f"{scope.person}/{incoming.at:%Y-%m-%d}"
-        occasion = f"unknown/{scope.channel}/{place}"
+        occasion = f"{'undone' if is_task else 'unknown'}/{scope.channel}/{place}"
         is_first = await self._executor(self._memory.recording.claim_occasion, scope.workspace, occasion)
         is_tried_again = incoming.is_retry and not incoming.is_edit
         if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
-            return f"{result.output} {how}" if result.lacks_parts else unknown_message(result.output, how)
+            return f"{result.output}{how}" if result.lacks_parts else unknown_message(result.output, how)
         return result.output if result.lacks_parts else ""
 
     async def show(self, messenger: Messenger, incoming: Incoming, *, is_unknown: bool = True) -> None:
@@ -60,10 +70,15 @@ class UnknownAnswers:
 
 
 def unknown_message(reason: str, how: str) -> str:
-    """To people in a channel: that the bot does not know, and how to teach it. `reason` begins with a sentence."""
+    """To people in a channel: that the bot does not know, then `how` to teach it. `reason` begins with a sentence."""
     first = shown_line(_SENTENCE_END.split(reason.strip(), maxsplit=1)[0], _REASON_LENGTH)
     end = "" if first.endswith(_ENDS) else "."
-    return f"{first}{end} {how}"
+    return f"{first}{end}{how}"
+
+
+def asks_to_do(request: str) -> bool:
+    """Whether somebody asks for a deed, so that nobody could know the answer instead."""
+    return _TASK.match(request) is not None
 
 
 def tell_me(how_to_type: HowToType) -> str:

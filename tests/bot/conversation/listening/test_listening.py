@@ -194,6 +194,35 @@ async def asked(chat: Chat, text: str, by: Scope) -> list[str]:
     return [post.text for post in chat.messenger.posts[before:]]
 
 
+@pytest.mark.parametrize(
+    ("request_", "is_question"),
+    [
+        ("remind me in 400 years to call Ana.", False),
+        ("Please cancel the reminder about the report.", False),
+        ("can you remind me to ask who has the key?", False),
+        ("erinnere mich daran.", False),
+        ("remind me who has the key?", True),
+        ("set of keys.", True),
+        ("the alarm code.", True),
+        ("tell me the alarm code.", True),
+        ("wer hat den Schlüssel.", True),
+    ],
+)
+@pytest.mark.parametrize("by", [IN_SLACK, replace(IN_SLACK, visibility=Visibility.DIRECT)])
+async def test_only_of_a_question_it_says_that_whoever_knows_it_may_tell(
+    chat: Chat, request_: str, is_question: bool, by: Scope
+) -> None:
+    [told] = await asked(chat, request_, by)
+    assert told.startswith(f"I do not know {request_}")
+    assert ("Whoever knows it" in told) == (is_question and by is IN_SLACK)
+
+
+async def test_after_a_request_to_do_something_it_still_says_of_a_question_how_to_teach_it(chat: Chat) -> None:
+    await asked(chat, "remind me in 400 years to call Ana.", IN_SLACK)
+    [told] = await asked(chat, "who has the key?", IN_SLACK)
+    assert "Whoever knows it, tell me" in told
+
+
 async def test_that_it_does_not_know_is_said_shortly_and_once_in_a_thread(chat: Chat) -> None:
     [short] = await asked(chat, "who has the key?", IN_SLACK)
     assert short == (
