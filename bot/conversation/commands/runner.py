@@ -127,7 +127,7 @@ def _why(context: CommandContext) -> CommandReply:
     (root,) = context.lessons.as_seen_by(context.scope, [view.root])
     seen = replace(explanation, view=replace(view, nodes=(root, *view.nodes[1:])))
     text = explain(seen, context.scope, has_numbers=has_numbers)
-    if not has_numbers:
+    if not has_numbers and run_id == context.memory.answers.newest(context.scope):
         text += f"\n\n`{context.how_to_type(f'why {NUMBERS}')}` adds the numbers."
     behind = (each.vote for recall in explanation.recalls for shown in recall.shown for each in shown.votes)
     voters = (vote.actor for vote in (*view.votes, *behind))

@@ -255,6 +255,13 @@ async def test_in_the_chat_numbers_are_for_who_asks_for_them() -> None:
         assert "adds the numbers" not in numbered
 
 
+async def test_of_an_older_answer_it_names_no_command_that_is_about_the_last_one() -> None:
+    chat = Chat()
+    older, last = await chat.ask("when is lunch?"), await chat.ask("when is dinner?")
+    assert "adds the numbers" not in await chat.command("why", message_id=older)
+    assert "adds the numbers" in await chat.command("why", message_id=last)
+
+
 async def test_in_the_chat_why_has_the_sentence() -> None:
     chat = Chat()
     posted = await chat.ask("when is lunch?")
