@@ -24,6 +24,7 @@ from bot.conversation.commands.settings_command import SettingsFile
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.edited_feedback import EditedFeedback
 from bot.conversation.feedback.handler import FeedbackHandler, dismisses_bot
+from bot.conversation.feedback.remarks import is_greeting
 from bot.conversation.feedback.saving import SAVE_EMOJI, SaveHandler
 from bot.conversation.listening.admission import Admitter, rate_limited
 from bot.conversation.listening.listener import MUTE_EMOJI, Listener
@@ -257,17 +258,26 @@ class Goodbot:
             held_by=self.conversations.holder(scope.platform),
         )
         accepted = await self._executor(self._memory.recording.accept, incoming, wakes=is_mention, role=event.role)
-        if accepted is not None:
+        if accepted is not None and not await self._is_only_welcomed(messenger, event, accepted):
             if event.images:
                 self._answering.images[event.event_id] = event.images
             self._answering.roles.events[event.event_id] = event
             if event.is_late:
                 self._answering.delivery.late.add(event.event_id)
-            if not accepted.is_noted and scope.visibility is Visibility.DIRECT:
-                await self._welcomer.to_person(messenger, scope)
             self.conversations.enqueue(messenger, accepted, is_current=True)
             if accepted.has_notes:
                 await self._tell_news(messenger, event)
+
+    async def _is_only_welcomed(self, messenger: Messenger, event: PersonMessage, accepted: Incoming) -> bool:
+        """Welcome who writes for the first time. Returns whether that answers the message, which only greets."""
+        scope = event.scope
+        if accepted.is_noted or scope.visibility is not Visibility.DIRECT:
+            return False
+        is_welcomed = await self._welcomer.to_person(messenger, scope)
+        if not is_welcomed or event.images or not is_greeting(accepted.text):
+            return False
+        await self._executor(self._memory.recording.withdraw, scope.workspace, event.event_id)
+        return True
 
     async def _on_note(self, messenger: Messenger, event: PersonMessage) -> bool:
         """Teach what a message asks to remember; people say such things to each other, too, where none is mentioned.

@@ -196,6 +196,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     # bot/conversation
     "follow_up.asks": follow_up.asks_something,
     "follow_up.asks, after words": lambda text: follow_up.asks_something(f"and of {text}"),
+    "remarks.is_greeting": remarks.is_greeting,
+    "remarks.is_greeting, after words": lambda text: remarks.is_greeting(f"good morning, bot {text}"),
     "remarks.is_remark": remarks.is_remark,
     "remarks.is_remark, after words": lambda text: remarks.is_remark(f"ok ah {text}"),
     "feedback_in_words.read, question and answer": lambda text: feedback_in_words.feedback_in("no, Ana", text, text),

@@ -1,9 +1,14 @@
-"""Finds remarks: messages that need no answer. Pure."""
+"""Finds remarks, which need no answer, and greetings. Pure."""
 
 import re
 
 QUESTION_MARKS = frozenset("?\uff1f\u061f\u037e\u2047\u2048\u2049")
 """Includes the question marks of East Asian languages, Arabic and Greek."""
+GREETING_WORDS = r"(?:hello|hi|hey|howdy|good\s(?:morning|afternoon|evening|day))"
+_GREETING = re.compile(
+    rf"(?:{GREETING_WORDS}|hallo|moin|guten\s(?:tag|morgen|abend))(?:,?\s(?:goodbot|bot|there|again))?(?!\w)\W*",
+    re.IGNORECASE,
+)
 _REMARK = re.compile(
     r"(?>(?:(?:thx|thank you|thanks|ty|cheers) again|thx|thank (?:you|u)|thanks?|ty|cheers|many|so much|a (?:lot|bunch)"
     r"|anyways?|anyhow|all|everyone|everybody|for (?:trying|the help|your help)|well done|good (?:bot|job)|you rock"
@@ -23,3 +28,8 @@ def is_remark(text: str) -> bool:
     if not words or not QUESTION_MARKS.isdisjoint(words):
         return False
     return not any(map(str.isalnum, words)) or _REMARK.fullmatch(words) is not None
+
+
+def is_greeting(text: str) -> bool:
+    """Whether a text greets and says nothing else, in English or German."""
+    return _GREETING.fullmatch(" ".join(text.split())) is not None

@@ -31,21 +31,24 @@ class Welcomer:
             text = to_place(messenger.how_to_type, teachers)
             await self._say(messenger, BotMessage(workspace=scope.workspace, channel=scope.channel, text=text))
 
-    async def to_person(self, messenger: Messenger, scope: Scope, teachers: NameTeachers | None = None) -> None:
-        """Greet a person in their direct conversation."""
-        if await self._claims(scope, person=scope.person):
-            named = await teachers() if teachers is not None else []
-            await self._say(messenger, notice(scope, to_person(messenger.how_to_type, named)))
+    async def to_person(self, messenger: Messenger, scope: Scope, teachers: NameTeachers | None = None) -> bool:
+        """Greet a person in their direct conversation. Returns whether they are greeted now."""
+        if not await self._claims(scope, person=scope.person):
+            return False
+        named = await teachers() if teachers is not None else []
+        return await self._say(messenger, notice(scope, to_person(messenger.how_to_type, named)))
 
     async def _claims(self, scope: Scope, *, channel: str = "", person: str = "") -> bool:
         claim = self._memory.welcomes.claim
         return self._is_on and await self._executor(claim, scope.workspace, channel=channel, person=person)
 
-    async def _say(self, messenger: Messenger, message: BotMessage) -> None:
+    async def _say(self, messenger: Messenger, message: BotMessage) -> bool:
         try:
             await messenger.post(message)
         except MessengerError as error:
             log.info("could not post a welcome in %s: %s", message.channel, error)
+            return False
+        return True
 
 
 def to_place(how_to_type: HowToType, teachers: Sequence[str] | None) -> str:

@@ -6,15 +6,15 @@ English only, except for thanks.
 import re
 
 from bot.adapters.llm.offline.splitting import begins_a_request
+from bot.conversation.feedback.remarks import GREETING_WORDS
 
 _LONGEST = 60
 _ADDRESSED = (
     r"(?:[\s,]+(?:goodbot|bot|there|all|everybody|everyone|team|again|mate|you(?!['’]|\sare)|for\s(?:me|us)|here)\b)*"
 )
-_GREETING_WORDS = r"(?:hello|hi|hey|howdy|good\s(?:morning|afternoon|evening|day))"
 _PLEASED = r"(?:(?:ok(?:ay)?|great|perfect|cool)[\s,!]+)?"
 _KINDS = {
-    "hello": rf"(?:{_GREETING_WORDS}|how\sare\syou|nice\sto\smeet)",
+    "hello": rf"(?:{GREETING_WORDS}|how\sare\syou|nice\sto\smeet)",
     "thanks": (
         rf"{_PLEASED}(?:many\s|a\slot\sof\s)?(?:thanks|thank\syou|thx|ty|cheers)"
         r"(?:\s(?:a\slot|so\smuch|very\smuch|for\s(?:that|your\shelp|the\shelp)))?(?:[\s,!]+(?:great|perfect|cool))?"
@@ -49,7 +49,7 @@ _THANKS = re.compile(
 _EMOJI = re.compile(r"(?:(?![❓❔⁉👎❌])[^\w\s\u0000-\u206f\u3000-\u303f\uff00-\uffef]\ufe0f?|\u200d|\s)+")
 """Emoji alone, which neither ask nor refuse."""
 _GREETING = re.compile(
-    rf"(?:(?:{_KINDS['hello']}{_ADDRESSED}\s*[,.:!?\n]|{_GREETING_WORDS}(?:[\s,]+(?:goodbot|bot)\b)*\s)[\s,.:!?]*)+",
+    rf"(?:(?:{_KINDS['hello']}{_ADDRESSED}\s*[,.:!?\n]|{GREETING_WORDS}(?:[\s,]+(?:goodbot|bot)\b)*\s)[\s,.:!?]*)+",
     re.IGNORECASE,
 )
 """One or more. Other words belong to it only before a mark or the end of the line: not "all" in "hi all hands"."""

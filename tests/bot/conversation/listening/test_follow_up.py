@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.conversation.feedback.handler import dismisses_bot
-from bot.conversation.feedback.remarks import is_remark
+from bot.conversation.feedback.remarks import is_greeting, is_remark
 from bot.conversation.listening.follow_up import MessageFacts, asks_something, depends_on_thread, is_for_bot
 from bot.model import ThreadSoFar
 from memory.model import ListeningMode
@@ -197,3 +197,13 @@ def test_words_that_mute(text: str) -> None:
 @pytest.mark.parametrize("text", ["not your fault", "not you but the other one", "is it not you?", "you"])
 def test_words_that_do_not_mute(text: str) -> None:
     assert not dismisses_bot(text)
+
+
+@pytest.mark.parametrize("text", ["hi", "Hello!", "hey there 👋", "Good morning, bot", "hallo", "Guten Tag."])
+def test_greetings(text: str) -> None:
+    assert is_greeting(text)
+
+
+@pytest.mark.parametrize("text", ["", "hi what is 6*7?", "hire whom?", "hello world program", "hi all hands", "thanks"])
+def test_more_than_greetings(text: str) -> None:
+    assert not is_greeting(text)

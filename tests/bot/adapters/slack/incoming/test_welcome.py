@@ -123,6 +123,20 @@ async def test_who_writes_first_is_welcomed_before_the_answer_and_as_somebody_ne
     assert said == ["Hello!", "6 * 7 ", "6 * 7 ", "Erased", "Hello!", "6 * 7 "]
 
 
+async def test_who_only_greets_at_first_is_greeted_once(server: SlackServer, ana: Person, tmp_path: Path) -> None:
+    async with slack_bot(server, tmp_path, ON) as bot:
+        ana.says(ana.dm, "Hi!")
+        await bot.settled()
+        assert [each.text[:10] for each in server.said_by_bot(ana.dm)] == ["Hello! Ask"]
+        ana.says(ana.dm, "hi")
+        await bot.settled()
+    async with slack_bot(server, tmp_path, ON) as bot:
+        await say(bot, ana, ana.dm, SUM)
+    said = [message.text for message in server.said_by_bot(ana.dm)]
+    assert [each[:10] for each in said] == ["Hello! Ask", "Hello! Ask", "6 * 7 = 42"]
+    assert sum("I am a machine" in each for each in said) == 1
+
+
 async def test_what_it_keeps_of_who_only_looked_in_is_told_and_erased(
     server: SlackServer, ana: Person, tmp_path: Path
 ) -> None:
