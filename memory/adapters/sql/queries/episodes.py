@@ -1,7 +1,6 @@
 """Episodes with their vectors, index entries and links in SQL."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import fields
 from hashlib import blake2b
 from operator import attrgetter, itemgetter
 from typing import TYPE_CHECKING, Any
@@ -16,7 +15,6 @@ from sqlalchemy import (
     case,
     delete,
     func,
-    literal,
     or_,
     select,
     update,
@@ -24,8 +22,18 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import chunks, half, halves, require_all_storable, require_storable
 from memory.adapters.sql.queries import missing_vectors
-from memory.adapters.sql.queries.episode_filter import QUARANTINE, filtered
-from memory.adapters.sql.queries.people import channel_visibility
+from memory.adapters.sql.queries.episode_columns import (
+    CHANGING,
+    NARROW,
+    OUTLINE,
+    SAME,
+    STORED,
+    USAGE,
+    VERDICT_COLUMNS,
+    VERDICTS,
+    WHOLE,
+)
+from memory.adapters.sql.queries.episode_filter import filtered
 from memory.adapters.sql.recall import index
 from memory.adapters.sql.recall.nearest import RecallIndex
 from memory.adapters.sql.tables.columns import READ_AS
@@ -58,47 +66,19 @@ if TYPE_CHECKING:
     from memory.model import Vector
 
 _t = episodes.c
-_VERDICTS = ("personal", "channel", "workspace", "proposed")
-_USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
-_SAME = tuple(field.name for field in fields(Episode) if field.name in _t)
-_LONG = ("thoughts", "context_before", "context_after", "trajectory")
-_TEXTS = (*_LONG, "goal", "why", "action_target", "outcome_reason", "task_incomplete", "correction", "output")
-_FLAT = (*(f"verdict_{name}" for name in _VERDICTS), *_USAGE)
-
-_BESIDE = (QUARANTINE.label("quarantine"), channel_visibility(episodes))
-_WHOLE = select(*(_t[name] for name in (*_SAME, *_FLAT)), *_BESIDE)
-_NARROW = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _LONG), *_BESIDE)
-_OUTLINE = select(*(_t[name] for name in (*_SAME, *_FLAT) if name not in _TEXTS), literal("").label("goal"), *_BESIDE)
 _CLEAR_QUARANTINE = delete(quarantines).where(matching(quarantines, "episode_id"))
-_CHANGING = (
-    "status",
-    "outcome_reason",
-    "correction",
-    "promoted",
-    "strength",
-    "nudge",
-    "salience",
-    "salience_at",
-    "retrieval_count",
-    "used_count",
-    "ignored_count",
-    "graded_at",
-    "archived_at",
-)
-"""The columns that `update` stores, beside the verdicts; none is long."""
-_STORED = (*_SAME, *_FLAT, "verdict", "goal_digest")
-_IN_VERDICTS = [f"verdicts.{name}" for name in _VERDICTS]
-_STORED_OF = attrgetter(*_SAME, *_IN_VERDICTS, *(f"usage.{name}" for name in _USAGE), "verdict")
-_CHANGED = tuple(f"new_{name}" for name in (*_CHANGING, *_FLAT[: len(_VERDICTS)], "verdict"))
-_CHANGED_OF = attrgetter(*_CHANGING, *_IN_VERDICTS, "verdict")
+_IN_VERDICTS = [f"verdicts.{name}" for name in VERDICTS]
+_STORED_OF = attrgetter(*SAME, *_IN_VERDICTS, *(f"usage.{name}" for name in USAGE), "verdict")
+_CHANGED = tuple(f"new_{name}" for name in (*CHANGING, *VERDICT_COLUMNS, "verdict"))
+_CHANGED_OF = attrgetter(*CHANGING, *_IN_VERDICTS, "verdict")
 _UPDATE = (
     update(episodes)
     .where(_t.workspace == bindparam("w"), _t.id == bindparam("e"))
-    .values({name: bindparam(f"new_{name}") for name in (*_CHANGING, "verdict", *_FLAT[: len(_VERDICTS)])})
+    .values({name: bindparam(f"new_{name}") for name in (*CHANGING, "verdict", *VERDICT_COLUMNS)})
 )
-_GET = _WHOLE.where(matching(episodes, "id"))
-_GET_MANY = _WHOLE.where(among(episodes, "id"))
-_OF_RUNS = _WHOLE.where(among(episodes, "run_id")).order_by(_t.run_id, _t.step_number, _t.id)
+_GET = WHOLE.where(matching(episodes, "id"))
+_GET_MANY = WHOLE.where(among(episodes, "id"))
+_OF_RUNS = WHOLE.where(among(episodes, "run_id")).order_by(_t.run_id, _t.step_number, _t.id)
 _ATTEMPTS = select(func.coalesce(func.max(_t.rep), 0)).where(
     _t.workspace == bindparam("w"),
     _t.person == bindparam("asker"),
@@ -174,7 +154,7 @@ class SqlEpisodeTable(SqlTable):
         size = len(prefix)
         start = func.substr(_t.id, 1, size) == prefix
         end = and_(func.length(_t.id) >= size, func.substr(_t.id, func.length(_t.id) - size + 1) == prefix)
-        return self._session.all(episode_of, _WHOLE.where(or_(start, end)).order_by(_t.workspace, _t.id).limit(limit))
+        return self._session.all(episode_of, WHOLE.where(or_(start, end)).order_by(_t.workspace, _t.id).limit(limit))
 
     def of_run(self, workspace: str, run_id: str) -> list[Episode]:
         return self.of_runs(workspace, [run_id]).get(run_id, [])
@@ -186,10 +166,10 @@ class SqlEpisodeTable(SqlTable):
         return found
 
     def search(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        return self._listed(_NARROW, workspace, wanted)
+        return self._listed(NARROW, workspace, wanted)
 
     def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        return self._listed(_OUTLINE, workspace, wanted)
+        return self._listed(OUTLINE, workspace, wanted)
 
     def _listed(self, columns: Select[Any], workspace: str, wanted: EpisodeFilter) -> list[Episode]:
         statement = filtered(columns, workspace, wanted)
@@ -340,7 +320,7 @@ class SqlEpisodeTable(SqlTable):
 def _rows(given: Sequence[Episode]) -> list[dict[str, Any]]:
     if not all(each.workspace and each.id for each in require_all_storable(given)):
         raise ValueError("an episode is stored under its workspace and id, one of them is empty")
-    return [dict(zip(_STORED, (*_STORED_OF(each), _digest(each.goal)), strict=True)) for each in given]
+    return [dict(zip(STORED, (*_STORED_OF(each), _digest(each.goal)), strict=True)) for each in given]
 
 
 def _changes(episode: Episode) -> dict[str, Any]:
@@ -363,25 +343,25 @@ def _attempt(node: Episode, digest: str) -> dict[str, str]:
 
 
 def _columns(*names: str) -> Callable[[Sequence[Any]], tuple[Any, ...]]:
-    places = [column.name for column in _WHOLE.selected_columns]
+    places = [column.name for column in WHOLE.selected_columns]
     return itemgetter(*(places.index(name) for name in names))
 
 
-_FIELDS = [name for name in _SAME if name not in ("verdicts", "usage")] + ["quarantine", "channel_visibility"]
-_OWN, _OF_VERDICTS, _OF_USAGE = _columns(*_FIELDS), _columns(*_FLAT[: len(_VERDICTS)]), _columns(*_USAGE)
+_FIELDS = [name for name in SAME if name not in ("verdicts", "usage")] + ["quarantine", "channel_visibility"]
+_OWN, _OF_VERDICTS, _OF_USAGE = _columns(*_FIELDS), _columns(*VERDICT_COLUMNS), _columns(*USAGE)
 
 
 def _whole(row: Sequence[Any]) -> Episode:
-    """`episode_of` for a row of `_WHOLE`, by position, which halves the time."""
-    verdicts = Verdicts(**dict(zip(_VERDICTS, _OF_VERDICTS(row), strict=True)))
-    usage = Usage(**dict(zip(_USAGE, _OF_USAGE(row), strict=True)))
+    """`episode_of` for a row of `WHOLE`, by position, which halves the time."""
+    verdicts = Verdicts(**dict(zip(VERDICTS, _OF_VERDICTS(row), strict=True)))
+    usage = Usage(**dict(zip(USAGE, _OF_USAGE(row), strict=True)))
     return Episode(**dict(zip(_FIELDS, _OWN(row), strict=True)), verdicts=verdicts, usage=usage)
 
 
 def episode_of(**values: Any) -> Episode:  # noqa: ANN401 - columns
     """An episode from a row's columns."""
-    verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in _VERDICTS})
-    usage = Usage(**{name: values.pop(name) for name in _USAGE})
+    verdicts = Verdicts(**{name: values.pop(f"verdict_{name}") for name in VERDICTS})
+    usage = Usage(**{name: values.pop(name) for name in USAGE})
     return Episode(**values, verdicts=verdicts, usage=usage)
 
 
