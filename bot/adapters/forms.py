@@ -36,13 +36,16 @@ REASONS = (
     "other",
 )
 
+ENOUGH = ("too long", "too short", WRONG_APPROACH)
+"""Reasons that need no text."""
+
 
 def correction_event(
     entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, message_id: str
 ) -> PersonCorrection | None:
-    """The correction in a submitted form; None without a text or a reason."""
+    """The correction in a submitted form; None without a text or a reason that needs none."""
     text, reason = entered.get(BETTER, ""), entered.get(REASON, "")
-    if not (text or reason):
+    if not text and reason not in ENOUGH:
         return None
     return PersonCorrection(
         event_id=event_id,

@@ -12,8 +12,6 @@ _MOST = 6
 """The number of parts that get their two buttons each; platforms limit the buttons of a message."""
 RIGHT, WRONG = "right", "wrong"
 _WHICH_PARTS = "Which parts of it were right, and which went about it the wrong way? The others stay as they are."
-NOTED_REASON = "Noted as the reason of your 👎."
-REASON_NOT_KEPT = "Noted as your 👎; its reason could not be kept with this answer."
 NOTED_WRONG_APPROACH = (
     "Noted: that was the wrong tool, or the wrong way to go about it. I avoid it for questions like this."
 )

@@ -8,14 +8,7 @@ from dataclasses import replace
 from bot.conversation import messages
 from bot.conversation.counts import count
 from bot.conversation.executor import Executor
-from bot.conversation.feedback.answer_parts import (
-    NOTED_REASON,
-    NOTED_WRONG_APPROACH,
-    REASON_NOT_KEPT,
-    part_choices,
-    parts_of,
-    which_parts,
-)
+from bot.conversation.feedback.answer_parts import NOTED_WRONG_APPROACH, part_choices, parts_of, which_parts
 from bot.conversation.feedback.feedback_hints import MAY_BE_FEEDBACK
 from bot.conversation.feedback.feedback_in_words import feedback_in
 from bot.conversation.feedback.in_words_handler import InWordsHandler
@@ -153,8 +146,8 @@ class FeedbackHandler:
         style = preference_in(event.text or event.reason)
         if run_id is None:
             await notify(messenger, event, messages.NO_SUCH_ANSWER if event.message_id else messages.NO_ANSWER_YET)
-        elif event.reason and not (style or event.text.strip()):
-            await self._on_reason(messenger, event, run_id)
+        elif event.reason == WRONG_APPROACH and not event.text.strip():
+            await self._on_wrong_approach(messenger, event, run_id)
         elif style and (event.reason or is_plain(style, event.text)):
             await self._on_preference(messenger, event, style, run_id)
         elif event.is_answerable and await self._in_words.questions.may_be_of_parts(event, run_id):
@@ -183,15 +176,13 @@ class FeedbackHandler:
             await self.refresh_mark(messenger, event.scope.workspace, outcome.failed.run_id)
             await self.say_saved(messenger, event, outcome.lesson)
 
-    async def _on_reason(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
-        """Handle a reason without a text: grade the answer as a failure; of "wrong approach" ask which part it was."""
+    async def _on_wrong_approach(self, messenger: Messenger, event: PersonCorrection, run_id: str) -> None:
+        """Handle the form's "wrong approach": ask which part it was, or grade an answer without parts as a failure."""
         scope, nodes = event.scope, (await self._executor(self._memory.audit.run, event.scope.workspace, run_id)).nodes
-        judged, is_approach = nodes[0], event.reason == WRONG_APPROACH
-        if is_approach:
-            if await self._ask_parts(messenger, event, nodes):
-                return
-            judged = next(iter(parts_of(nodes)), judged)
-        graded = await self._executor(
+        if await self._ask_parts(messenger, event, nodes):
+            return
+        judged = next(iter(parts_of(nodes)), nodes[0])
+        await self._executor(
             self._memory.teaching.grade,
             scope.workspace,
             judged.id,
@@ -202,8 +193,7 @@ class FeedbackHandler:
             event_id=event.event_id,
         )
         await self.refresh_mark(messenger, scope.workspace, run_id)
-        noted = NOTED_REASON if graded.outcome_reason == event.reason else REASON_NOT_KEPT
-        await notify(messenger, event, NOTED_WRONG_APPROACH if is_approach else noted)
+        await notify(messenger, event, NOTED_WRONG_APPROACH)
 
     async def _on_preference(
         self, messenger: Messenger, event: PersonCorrection, style: StylePreference, run_id: str

@@ -9,23 +9,12 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from memory.model import (
-    Episode,
-    EventKind,
-    KnownPeople,
-    LedgerEntry,
-    Poll,
-    Reaction,
-    TeachingPolicy,
-    Verdict,
-    Verdicts,
-    Vote,
-)
+from memory.model import Episode, EventKind, KnownPeople, LedgerEntry, Poll, Reaction, TeachingPolicy, Verdicts, Vote
 from memory.ports import Transaction
 from memory.ports.people import EVERYBODY
 from memory.rules.audience import has_narrowed
 from memory.rules.fold import reaction_detail, replay
-from memory.rules.verdict import ballots, changes_register, judge, weights
+from memory.rules.verdict import changes_register, judge, weights
 from memory.services.core import Cause, Changes, Core, event, update_index
 from memory.services.verdicts.archive import restored_by_reaction
 from memory.services.verdicts.tally import JudgedRun, keep_judgements, update_votes
@@ -311,15 +300,14 @@ def _rejudge(
     judged: list[tuple[Verdicts, Episode]] = []
     for episode in nodes:
         before, verdicts = episode.verdicts, judge(episode, votes, policy, weighed)
-        by, at, reason = causes.get(episode.id, causes[""])
-        is_explained = reason != "" and _explains(episode, votes, by, verdicts)
-        if verdicts == before and not is_explained:
+        if verdicts == before:
             judged.append((before, episode))
             continue
         was, now = _words(before), _words(verdicts)
-        if was == now and not is_explained:
+        if was == now:
             after = changes.keep(episode, verdicts)  # no verdict changed: the events of the votes are enough
         else:
+            by, at, reason = causes.get(episode.id, causes[""])
             kind = EventKind.GRADED if episode.graded_at is None else EventKind.REGRADED
             detail = {"from": was, "to": now}
             is_reversed = before.overall.is_validated and verdicts.overall is not before.overall
@@ -328,14 +316,6 @@ def _rejudge(
             after = changes.make(episode, event(episode, kind, by, at, detail=detail), verdicts)
         judged.append((before, after))
     return judged
-
-
-def _explains(episode: Episode, votes: Sequence[Vote], actor: str, verdicts: Verdicts) -> bool:
-    """Whether this person's reason explains a verdict that stays: theirs, who can give it alone."""
-    mine = next((vote for vote in ballots(episode, votes) if vote.actor == actor), None)
-    if mine is None or verdicts.overall is not (Verdict.SUCCESS if mine.value > 0 else Verdict.FAILURE):
-        return False
-    return actor == episode.person or (mine.role.may_promote and not mine.is_limited)
 
 
 def _words(verdicts: Verdicts) -> str:

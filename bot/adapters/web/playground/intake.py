@@ -106,7 +106,7 @@ class Intake:
             message_id=shown.id,
         )
         if event is None:
-            raise InvalidInput("choose what was wrong, or write what would have been right")
+            raise InvalidInput("write what would have been right")
         with self._beside(shown, corrects=True):
             await self._messenger.deliver(event)
 

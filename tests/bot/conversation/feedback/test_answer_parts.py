@@ -5,7 +5,6 @@ from collections.abc import AsyncIterator, Mapping
 import pytest
 
 from bot.agent.tools.registry import Tool, ToolContext
-from bot.conversation.feedback.answer_parts import NOTED_REASON, REASON_NOT_KEPT
 from bot.model import ModelReply, ModelRequest
 from bot.model.events import WRONG_APPROACH
 from memory.model import Episode, Role, Verdict
@@ -136,26 +135,6 @@ async def test_wrong_tool_or_approach_marks_the_answer_or_asks_which_part(chat: 
     assert nodes(chat)[BOTH].verdict is Verdict.PENDING
     await press(chat, f"Wrong: {ROOM}")
     assert [node.verdict for node in nodes(chat).values()] == [Verdict.PENDING, Verdict.PENDING, Verdict.FAILURE]
-
-
-@pytest.mark.parametrize("question", ["single", BOTH])
-async def test_a_reason_after_a_thumb_down_is_that_of_the_whole_answer(chat: Chat, question: str) -> None:
-    posted = await chat.ask(question)
-    await chat.react(posted, "👎")
-    assert await chat.correct(" ", message_id=posted, reason="wrong facts") == NOTED_REASON
-    assert await chat.correct("", BOB, message_id=posted, reason="other") == REASON_NOT_KEPT
-    found = nodes(chat)
-    assert [goal for goal, node in found.items() if node.outcome_reason == "wrong facts"] == [question]
-    assert found[question].verdict is Verdict.FAILURE
-    await chat.react(posted, "👍")
-    assert nodes(chat)[question].outcome_reason == ""
-
-
-async def test_wrong_approach_after_a_thumb_down_is_kept(chat: Chat) -> None:
-    posted = await chat.ask("single")
-    await chat.react(posted, "👎")
-    await chat.correct("", message_id=posted, reason=WRONG_APPROACH)
-    assert nodes(chat)["single"].outcome_reason == WRONG_APPROACH
 
 
 async def test_a_teachers_tap_counts_for_the_channel_and_a_strangers_for_nobody_else(chat: Chat) -> None:

@@ -6,7 +6,6 @@ import pytest
 from hypothesis import given, strategies as st
 
 from bot.adapters import forms
-from bot.conversation.feedback.answer_parts import NOTED_REASON
 from bot.conversation.feedback.preference_in_words import preference_in
 from bot.model import Choice, PersonCommand
 from memory.model import Role, Scope
@@ -168,20 +167,6 @@ async def test_it_is_told_how_to_see_it_and_whether_the_model_keeps_to_it_also_f
         assert len(told) == 2
         for each in told:
             assert "`@goodbot memory` shows it. The offline model gives answers as people taught them" in each
-
-
-@pytest.mark.parametrize("reason", ["wrong facts", "incomplete", "style or format", "other"])
-async def test_another_reason_alone_is_kept_as_that_of_the_thumb_down(tmp_path: Path, reason: str) -> None:
-    async with SlackServer() as server:
-        ana, channel = server.person("ana"), server.channel("general")
-        async with slack_bot(server, tmp_path) as bot:
-            asked = ana.says(channel, QUESTION)
-            await bot.settled()
-            [answer] = server.said_by_bot(channel, asked.ts)
-            await ana.rates(answer, good=False).answered()
-            await ana.submits({forms.REASON: reason}).answered()
-            await bot.settled()
-        assert [each.text for each in server.ephemerals(ana)] == [NOTED_REASON]
 
 
 async def test_one_tap_takes_it_back() -> None:

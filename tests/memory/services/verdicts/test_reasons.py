@@ -33,21 +33,6 @@ def test_a_reason_for_the_whole_answer_is_that_of_all_its_nodes() -> None:
     assert {each.outcome_reason for each in world.nodes(root)} == {"all of it is right"}
 
 
-@pytest.mark.parametrize(("who", "kept"), [("ana", "wrong facts"), ("bo", "")])
-def test_a_reason_given_after_the_vote_is_kept_if_its_giver_decides_the_verdict(who: str, kept: str) -> None:
-    world = World()
-    answer = world.ask("when is lunch?", "at three")
-    for person in ("ana", who):
-        world.react(answer, "👎", by=person)
-    world.clock.tick()
-    grade = world.memory.teaching.grade
-    grade(answer.workspace, answer.id, Verdict.FAILURE, actor=who, role=Role.MEMBER, reason="wrong facts")
-    assert (world.episode(answer).verdict, world.episode(answer).outcome_reason) == (Verdict.FAILURE, kept)
-    assert world.memory.audit.check() == []
-    world.memory.teaching.undo(answer.workspace, who, at=world.clock.tick())
-    assert (world.episode(answer).verdict, world.episode(answer).outcome_reason) == (Verdict.FAILURE, "")
-
-
 class Graders:
     """A teacher and an administrator who give their reasons for a verdict on one answer."""
 
