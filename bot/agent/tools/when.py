@@ -1,8 +1,9 @@
 """Parses times in English: "tomorrow at 9", "in 20 minutes", "every weekday at 8:30"."""
 
 import re
+from calendar import monthrange
 from dataclasses import dataclass
-from datetime import UTC, datetime, time, timedelta
+from datetime import UTC, date, datetime, time, timedelta
 
 from bot.errors import ToolRetry
 from memory.rules.recurrence import MOST_APART, ONCE, Recurrence, Repeat
@@ -37,6 +38,11 @@ _UNITS = {
 }
 _BARE_HOUR = re.compile(r"\b(at\s)(\d{1,2})(?!\d|:|\s?[ap]\.?m)")
 _HAS_TIME = re.compile(r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an?|\d+|\w+)\s(?:min|h|sec)")
+_CLOCK = r"(?:at\s)?\d{1,2}(?::\d\d(?:\s?[ap]\.?m\.?)?|\s?[ap]\.?m\.?)"
+_TIME_ALONE = re.compile(_CLOCK)
+_DAY_OF_MONTH = re.compile(rf"(?:on\s)?(?:the\s)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s(?P<time>{_CLOCK}))?")
+_NO_TIME = re.compile(r"\b(?:(?:2[4-9]|[3-9]\d):\d\d|\d{1,2}:[6-9]\d|(?:0|1[3-9]|[2-9]\d)(?::\d\d)?\s?[ap]\.?m)\b")
+"""A time that no clock shows, such as 25:00 or 13pm. The parser would ignore it beside a day."""
 _IS_SPAN = re.compile(r"in\s.*(?:hour|minute|min|second|sec)s?$")
 _WORDS = {
     "half an hour": "30 minutes",
@@ -106,6 +112,30 @@ def _plain(words: str) -> str:
 
 
 def _parsed(words: str, now: datetime) -> datetime | None:
+    if _NO_TIME.search(words):
+        return None
+    # For these two the parser returns wrong months: of "at 9" on the last day of a month, and of "on the 1st".
+    if _TIME_ALONE.fullmatch(words):
+        found = _by_dateparser(f"today {words}", now)
+        return found if found is None or found > now else found + timedelta(days=1)
+    if of_month := _DAY_OF_MONTH.fullmatch(words):
+        today = _by_dateparser(f"today {of_month['time']}", now) if of_month["time"] else None
+        return _next_day_of_month(int(of_month["day"]), today.time() if today else _MORNING, now)
+    return _by_dateparser(words, now)
+
+
+def _next_day_of_month(day: int, at: time, now: datetime) -> datetime | None:
+    """The next time that it is this day of a month; months without it are left out. None if none has it."""
+    for months in range(3):  # of two months in a row, one has any day up to the 31st
+        years, month = divmod(now.month - 1 + months, 12)
+        if 1 <= day <= monthrange(now.year + years, month + 1)[1]:
+            found = datetime.combine(date(now.year + years, month + 1, day), at)
+            if found > now:
+                return found
+    return None
+
+
+def _by_dateparser(words: str, now: datetime) -> datetime | None:
     import dateparser  # takes 0.3 s, which a start does not need
 
     settings = {"PREFER_DATES_FROM": "future", "RELATIVE_BASE": now, "RETURN_AS_TIMEZONE_AWARE": False}

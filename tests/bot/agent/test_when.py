@@ -44,6 +44,26 @@ def test_what_people_say(text: str, first: str, repeat: str) -> None:
     assert (when.first, when.repeat) == (datetime.fromisoformat(first), Recurrence.read(repeat))
 
 
+@pytest.mark.parametrize(
+    ("now", "text", "first"),
+    [
+        ("2026-11-30T21:50", "at 5", "2026-12-01T05:00"),
+        ("2026-11-30T21:50", "at 23:00", "2026-11-30T23:00"),
+        ("2026-12-31T21:50", "9:30", "2027-01-01T09:30"),
+        ("2026-12-31T21:50", "noon", "2027-01-01T12:00"),
+        ("2026-01-31T21:50", "every day at 7pm", "2026-02-01T19:00"),
+        ("2026-01-31T21:50", "5 pm", "2026-02-01T17:00"),
+        ("2026-12-31T21:50", "on the 1st at 9", "2027-01-01T09:00"),
+        ("2026-11-15T12:00", "on the 15th", "2026-12-15T09:00"),
+        ("2026-11-15T12:00", "the 15th at 14:30", "2026-11-15T14:30"),
+        ("2026-01-31T12:00", "31st at 9", "2026-03-31T09:00"),
+        ("2026-02-03T12:00", "every month on the 2nd at 5pm", "2026-03-02T17:00"),
+    ],
+)
+def test_a_time_or_a_day_alone_is_the_next_one_also_where_a_month_ends(now: str, text: str, first: str) -> None:
+    assert read_when(text, datetime.fromisoformat(now).replace(tzinfo=UTC)).first == datetime.fromisoformat(first)
+
+
 def test_two_hours_are_two_hours_whatever_is_done_to_the_clocks() -> None:
     night = datetime(2026, 3, 29, 1, 30, tzinfo=ZoneInfo("Europe/Berlin"))
     assert read_when("in 2 hours", night).first == datetime.fromisoformat("2026-03-29T04:30")
@@ -57,6 +77,11 @@ def test_two_hours_are_two_hours_whatever_is_done_to_the_clocks() -> None:
         "x" * (LONGEST + 1),
         "every",
         "99:99",
+        "tomorrow at 25:00",
+        "on friday at 9:60",
+        "tomorrow at 13pm",
+        "on the 32nd at 9",
+        "the 0th",
         "at at at",
         "every 0 weeks",
         "every 99 days",
