@@ -10,6 +10,7 @@ from memory.rules.recurrence import MOST_APART, ONCE, Recurrence, Repeat
 
 LONGEST = 80
 """The most characters of a time."""
+_WEEK = timedelta(days=7)
 _MORNING = time(9)
 """The time of day if only a day is given."""
 _EVERY = re.compile(
@@ -40,7 +41,11 @@ _BARE_HOUR = re.compile(r"\b(at\s)(\d{1,2})(?!\d|:|\s?[ap]\.?m)")
 _HAS_TIME = re.compile(r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an?|\d+|\w+)\s(?:min|h|sec)")
 _CLOCK = r"(?:at\s)?\d{1,2}(?::\d\d(?:\s?[ap]\.?m\.?)?|\s?[ap]\.?m\.?)"
 _TIME_ALONE = re.compile(_CLOCK)
-_DAY_OF_MONTH = re.compile(rf"(?:on\s)?(?:the\s)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s(?P<time>{_CLOCK}))?")
+_WEEKDAY = r"(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)day\b,?"
+_FROM_WEEKDAY = re.compile(_WEEKDAY)
+_DAY_OF_MONTH = re.compile(
+    rf"(?:{_WEEKDAY}\s|on\s)?(?:the\s)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s(?P<time>{_CLOCK}))?"
+)
 _NO_TIME = re.compile(r"\b(?:(?:2[4-9]|[3-9]\d):\d\d|\d{1,2}:[6-9]\d|(?:0|1[3-9]|[2-9]\d)(?::\d\d)?\s?[ap]\.?m)\b")
 """A time that no clock shows, such as 25:00 or 13pm. The parser would ignore it beside a day."""
 _IS_SPAN = re.compile(r"in\s.*(?:hour|minute|min|second|sec)s?$")
@@ -53,6 +58,7 @@ _WORDS = {
     "tonight": "today at 20:00",
     "o'clock": "",
 }
+_IN_THE = re.compile(r"\b(at\s)?(0?[1-9]|1[0-2])(:\d\d)?\sin\sthe\s(morning|afternoon|evening)\b")
 _DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00"}
 
 
@@ -75,6 +81,8 @@ def read_when(text: str, now: datetime) -> DueTime:
     first = _parsed(_plain(words), now) if words else datetime.combine(now.date(), _MORNING)
     if first is None:
         raise _unclear(text)
+    if _FROM_WEEKDAY.match(words) and first - _WEEK > now:  # the parser never takes it for today
+        first -= _WEEK
     is_span = _IS_SPAN.match(words) is not None
     if is_span:  # elapsed time, also across a change to or from summer time
         first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
@@ -105,6 +113,7 @@ def _plain(words: str) -> str:
     """The text in words that dateparser understands."""
     for word, plain in _WORDS.items():
         words = re.sub(rf"\b{word}\b", plain, words)
+    words = _IN_THE.sub(lambda at: f"at {at[2]}{at[3] or ''} {'am' if at[4] == 'morning' else 'pm'}", words)
     for part, at in _DAY_PARTS.items():
         words = words.replace(f" {part}", "" if _HAS_TIME.search(_BARE_HOUR.sub(r"\1\2:00", words)) else f" at {at}")
     words = words.replace("next ", "", 1) if re.match(r"next \w+day", words) else words
