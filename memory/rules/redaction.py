@@ -18,11 +18,15 @@ _MOST_CLEAN = 2_000
 """The most context elements that are remembered as free of secrets."""
 MARK = "[redacted: "
 """The beginning of the text that replaces a secret."""
+_LOGIN = (
+    r"pass(?:word|wd|phrase|code)|pwd"
+    r"|passwort|kennwort|mot de passe|contraseña|contrasena|senha|пароль|密码|密碼|パスワード"
+)
+"""Names of what people log in with."""
 _NAME = (
-    r"pass(?:word|wd|phrase|code)?|pwd|secret|credentials?|token|pat"
+    rf"{_LOGIN}|pass|secret|credentials?|token|pat"
     r"|(?:api|access|auth|secret|private|encryption|signing|client|account|bot|app|session)"
     r"[ _-]?(?:key|token|secret|password)"
-    r"|passwort|kennwort|mot de passe|contraseña|contrasena|senha|пароль|密码|密碼|パスワード"
 )
 _IS = r"(?:\s++(?:is|was|are|ist|lautet|est|es|é|это)(?:\s*+:\s++|\s++)|\s*+(?:=>|:=|==|=|:|：|是|は)\s*+)"
 _ASSIGNED = re.compile(rf"(?<![^\W_])(?:{_NAME})[\"'`]?{_IS}[\"'`“”«]?(?P<secret>[^\s\"'`“”«»]{{4,}})", re.IGNORECASE)
@@ -34,7 +38,7 @@ _GIVEN = re.compile(
 )
 """`password: swordfish`: any word after the sign is a secret, except those in `_WORDS`."""
 _QUOTED = re.compile(
-    rf"(?<![^\W_])(?:{_NAME})[\"'`]?{_IS}(?:\"(?P<double>[^\"\n]{{4,200}})\"|'(?P<single>[^'\n]{{4,200}})'"
+    rf"(?<![^\W_])(?:{_LOGIN})[\"'`]?{_IS}(?:\"(?P<double>[^\"\n]{{4,200}})\"|'(?P<single>[^'\n]{{4,200}})'"
     r"|`(?P<code>[^`\n]{4,200})`|“(?P<curved>[^”\n]{4,200})”)",
     re.IGNORECASE,
 )

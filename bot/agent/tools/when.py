@@ -42,7 +42,7 @@ _HAS_TIME = re.compile(r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an
 _CLOCK = r"(?:at\s)?\d{1,2}(?::\d\d(?:\s?[ap]\.?m\.?)?|\s?[ap]\.?m\.?)"
 _TIME_ALONE = re.compile(_CLOCK)
 _WEEKDAY = r"(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)day\b,?"
-_FROM_WEEKDAY = re.compile(_WEEKDAY)
+_WEEKDAY_ALONE = re.compile(rf"(?:{_CLOCK}\s)?{_WEEKDAY}(?:\s{_CLOCK})?")
 _DAY_OF_MONTH = re.compile(
     rf"(?:{_WEEKDAY}\s|on\s)?(?:the\s)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s(?P<time>{_CLOCK}))?"
 )
@@ -78,10 +78,12 @@ def read_when(text: str, now: datetime) -> DueTime:
     if not words or len(words) > LONGEST:
         raise _unclear(text)
     repeat, words = _repeat_of(words)
-    first = _parsed(_plain(words), now) if words else datetime.combine(now.date(), _MORNING)
+    plain = _plain(words)
+    first = _parsed(plain, now) if words else datetime.combine(now.date(), _MORNING)
     if first is None:
         raise _unclear(text)
-    if _FROM_WEEKDAY.match(words) and first - _WEEK > now:  # the parser never takes it for today
+    is_next = words.startswith("next ")
+    if not is_next and _WEEKDAY_ALONE.fullmatch(plain) and first - _WEEK > now:  # the parser never takes it for today
         first -= _WEEK
     is_span = _IS_SPAN.match(words) is not None
     if is_span:  # elapsed time, also across a change to or from summer time

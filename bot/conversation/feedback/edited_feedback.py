@@ -33,10 +33,12 @@ class EditedFeedback:
 
     async def corrects(self, messenger: Messenger, event: PersonEdit) -> bool:
         """Correct again, in the new words of a message that corrects, or may do so. False for any other message."""
+        if not event.of_event:
+            return False
         corrects = _CORRECTS.fullmatch(event.text.strip())
         made = await self._executor(self._memory.teaching.correction_by, event.scope, event.of_event)
         text = corrects["text"] if corrects is not None else await self._correction_in(event.text, made)
-        if not text or not event.of_event:
+        if not text:
             return False
         role = await self._in_words.roles.of_author(event)
         if role is None:

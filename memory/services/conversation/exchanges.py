@@ -54,7 +54,8 @@ class Exchanges:
             latest_of = partial(tx.deliveries.messages_of, scope.workspace, scope.channel, limit=MOST)
             return [
                 _as_marked(each, message)
-                for each in (each for person in people for each in latest_of(person))
+                for person in people
+                for each in latest_of(person)
                 if since < each.at <= message.at
                 and (not thread or each.scope.thread == thread)
                 and each.progress is Progress.DELIVERED

@@ -141,6 +141,7 @@ def test_a_secret_of_several_words_is_found_as_a_whole(said: str) -> None:
         "a passphrase is long but easy to remember",
         "the passphrase is kept by Ana and Ben",
         'the token is "expired" again',
+        'the secret is "keep it simple"',
         'the password is "<your password>"',
         "the recovery phrase is twelve words",
         "the passphrase was changed yesterday",
