@@ -92,7 +92,9 @@ _TEXTS = {"type": "array", "items": {"type": "string"}, "maxItems": MAX_SUBGOALS
 
 EXPAND = _control_tool(
     "expand",
-    "Split your goal into subgoals; each is pursued by itself, and you end with what they find. "
+    "Split your goal into subgoals; each is pursued by itself. The person reads what they find, one below the other, "
+    "and you add nothing: what must be compared or put together is for the last subgoal of a sequence, which can "
+    "recall what the others found, or for you alone, with tools. "
     "sequence: one after another, all must succeed. fallback: one after another until one succeeds. "
     "parallel: independent ones, at the same time.",
     {

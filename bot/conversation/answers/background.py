@@ -10,6 +10,7 @@ from datetime import timedelta
 from bot.agent.conversation import ChatLine, Speaker
 from bot.agent.understanding import may_refer_back
 from bot.conversation.executor import Executor
+from bot.conversation.feedback.feedback_record import without_run
 from bot.errors import MessengerError
 from bot.model import Remark
 from bot.ports import Messenger, ReadsAlong
@@ -208,7 +209,7 @@ class BackgroundLookup:
             speaker=_speaker(message, exchange.person),
             name=names.get(exchange.person, ""),
             text=exchange.text,
-            meant=exchange.understood,
+            meant=without_run(exchange.understood),
         )
         return question, ChatLine(speaker=Speaker.BOT, text=exchange.answer, is_replied_to=exchange.is_replied_to)
 

@@ -49,6 +49,12 @@ def run_in(understood: str) -> str:
     return found["run"] or "" if found is not None else ""
 
 
+def without_run(understood: str) -> str:
+    """The record without the id of the answer it is about, as a prompt shows it."""
+    run_id = run_in(understood)
+    return understood.replace(f" of {run_id}", "", 1) if run_id else understood
+
+
 def reason_in(understood: str) -> str:
     """What was wrong with the answer, if that is stored with a message."""
     found = _UNDERSTOOD.fullmatch(understood)

@@ -148,6 +148,15 @@ async def test_an_edit_counts(chat: Chat) -> None:
     assert conversation(chat)[0] == "- asker: the first question"
 
 
+async def test_feedback_is_shown_as_it_was_understood_without_ids(chat: Chat) -> None:
+    chat.oracle.answers["where is the spare key?"] = "under the red pot"
+    await chat.ask("where is the spare key?", direct("ana"))
+    await chat.ask("No, it's in room 5", direct("ana"))
+    await chat.ask("where is the ladder?", direct("ana"))
+    shown = conversation(chat)
+    assert shown[2:4] == ["- asker: No, it's in room 5", "- meant: 👎 → it's in room 5"]
+
+
 class Rewriter(Oracle):
     """Makes every follow-up a question about Spain."""
 
