@@ -40,6 +40,8 @@ from memory.model.entry import (
 from memory.model.episode import (
     FROM_PEOPLE as FROM_PEOPLE,
     GAVE_UP as GAVE_UP,
+    INITIAL_SALIENCE as INITIAL_SALIENCE,
+    INITIAL_STRENGTH as INITIAL_STRENGTH,
     NEEDS_QUESTION as NEEDS_QUESTION,
     RESTATED as RESTATED,
     WORDY_ACTIONS as WORDY_ACTIONS,
@@ -53,6 +55,7 @@ from memory.model.episode import (
     Verdict as Verdict,
     Verdicts as Verdicts,
     derive_status as derive_status,
+    derive_strength as derive_strength,
     found_nothing as found_nothing,
 )
 from memory.model.events import Event as Event, EventKind as EventKind

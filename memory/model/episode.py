@@ -174,6 +174,22 @@ class Verdicts:
         return Verdict.PENDING
 
 
+INITIAL_STRENGTH, INITIAL_SALIENCE = 0.5, 1.0
+"""The strength and salience of an episode that nobody judged yet."""
+
+_JUDGED_STRENGTH = {Audience.WORKSPACE: 1.0, Audience.CHANNEL: 0.85, Audience.PERSONAL: 0.7}
+"""The strength of a validated episode by the widest audience that decided."""
+
+
+def derive_strength(verdicts: Verdicts, nudge: float) -> float:
+    """How far an episode is trusted, 0..1: by the widest audience that decided, plus the nudge from its use.
+
+    A 👎 does not lower it, as failures are knowledge too.
+    """
+    bases = (base for audience, base in _JUDGED_STRENGTH.items() if verdicts.of(audience).is_validated)
+    return round(min(1.0, max(0.0, next(bases, INITIAL_STRENGTH) + nudge)), 6)
+
+
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
@@ -261,10 +277,10 @@ class Episode:
     """Why its text was flagged (`memory.rules.quarantine.Flag`); while there is a reason it enters no prompt. With
     `RESTATED` alone it does: its author's."""
 
-    strength: float = 0.5
+    strength: float = INITIAL_STRENGTH
     """Trust, 0..1: a base from the verdicts plus a bounded nudge from use."""
     nudge: float = 0.0
-    salience: float = 1.0
+    salience: float = INITIAL_SALIENCE
     """Attention at `salience_at`, 0..10; halves with disuse."""
     salience_at: datetime = _EPOCH
     retrieval_count: int = 0

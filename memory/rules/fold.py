@@ -11,6 +11,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from memory.model import (
+    INITIAL_SALIENCE,
+    INITIAL_STRENGTH,
     NEEDS_QUESTION,
     Audience,
     Episode,
@@ -24,8 +26,9 @@ from memory.model import (
     Verdicts,
     Vote,
     derive_status,
+    derive_strength,
 )
-from memory.rules.strength import BASE_PENDING, SALIENCE_START, bumped, nudged, strength
+from memory.rules.strength import bumped, nudged
 from memory.rules.verdict import fold_votes, judge
 
 USES = (EventKind.USED, EventKind.IGNORED, EventKind.UNKNOWN, EventKind.CONTRADICTED)
@@ -70,9 +73,9 @@ def unjudged(episode: Episode, **changes: Any) -> Episode:  # noqa: ANN401 - fie
         correction="",
         promoted=None,
         quarantine=(),
-        strength=BASE_PENDING,
+        strength=INITIAL_STRENGTH,
         nudge=0.0,
-        salience=SALIENCE_START,
+        salience=INITIAL_SALIENCE,
         salience_at=episode.created_at,
         retrieval_count=0,
         used_count=0,
@@ -100,7 +103,7 @@ def apply(episode: Episode, event: Event, verdicts: Verdicts | None = None) -> E
 
 def _verdict_fields(episode: Episode, verdicts: Verdicts, nudge: float) -> dict[str, Any]:
     status = derive_status(verdicts.overall, episode.termination)
-    return {"verdicts": verdicts, "status": status, "strength": strength(verdicts, nudge)}
+    return {"verdicts": verdicts, "status": status, "strength": derive_strength(verdicts, nudge)}
 
 
 def _changes(episode: Episode, event: Event) -> dict[str, Any]:
@@ -153,7 +156,7 @@ def _after_use(episode: Episode, signal: Signal) -> dict[str, Any]:
     nudge = nudged(episode.nudge, signal)
     return {
         "nudge": nudge,
-        "strength": strength(episode.verdicts, nudge),
+        "strength": derive_strength(episode.verdicts, nudge),
         "used_count": episode.used_count + (signal is Signal.USED),
         "ignored_count": episode.ignored_count + (signal is Signal.IGNORED),
     }

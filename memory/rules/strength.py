@@ -1,8 +1,8 @@
-"""Strength and salience of lessons: how verdicts and use raise them, and how both decay without use.
+"""Strength and salience of lessons: how use changes them, and how both decay without use.
 
-Strength is how far a lesson is trusted: a base by the widest audience that decided, and a nudge from use, which is
-bounded so that no number of unlucky answers erases a taught lesson. A 👎 does not lower it, as failures are knowledge
-too. Salience is how present a lesson is: raised when it is shown, halved by each half-life without use.
+Strength is how far a lesson is trusted: a base by its verdicts (`memory.model.derive_strength`), and a nudge from use,
+which is bounded so that no number of unlucky answers erases a taught lesson. Salience is how present a lesson is:
+raised when it is shown, halved by each half-life without use.
 
 Stored values do not change by themselves; the decay is computed when they are read. Each use lengthens the half-life of
 strength. Weak, idle lessons of low salience are archived, never deleted.
@@ -11,18 +11,12 @@ strength. Weak, idle lessons of low salience are archived, never deleted.
 import math
 from datetime import datetime, timedelta
 
-from memory.model import Episode, Signal, Verdicts
+from memory.model import Episode, Signal
 from memory.model.upkeep import UpkeepPolicy
-
-BASE_PENDING = 0.5
-BASE_PERSONAL = 0.7
-BASE_CHANNEL = 0.85
-BASE_WORKSPACE = 1.0
 
 NUDGE = {Signal.USED: 0.05, Signal.IGNORED: -0.02, Signal.CONTRADICTED: -0.05, Signal.UNKNOWN: 0.0}
 NUDGE_MIN, NUDGE_MAX = -0.2, 0.3
 
-SALIENCE_START = 1.0
 SALIENCE_BUMP = 0.1
 SALIENCE_MAX = 10.0
 SALIENCE_HALF_LIFE = timedelta(days=14)
@@ -30,20 +24,6 @@ SALIENCE_HALF_LIFE = timedelta(days=14)
 HALF_LIFE = timedelta(days=60)
 """The half-life of an unused lesson's strength; each use adds as much."""
 HALF_LIFE_MAX = timedelta(days=365)
-
-
-def base_strength(verdicts: Verdicts) -> float:
-    """The base of strength by verdicts, 0.5..1."""
-    if verdicts.workspace.is_validated:
-        return BASE_WORKSPACE
-    if verdicts.channel.is_validated:
-        return BASE_CHANNEL
-    return BASE_PERSONAL if verdicts.personal.is_validated else BASE_PENDING
-
-
-def strength(verdicts: Verdicts, nudge: float) -> float:
-    """Base plus nudge, limited to 0..1."""
-    return round(min(1.0, max(0.0, base_strength(verdicts) + nudge)), 6)
 
 
 def nudged(nudge: float, signal: Signal) -> float:

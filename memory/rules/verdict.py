@@ -1,4 +1,4 @@
-"""Votes of a run's registers, their weights for others, and the verdict for each audience.
+"""Votes of a run's registers, their weights for others, the verdict for each audience, and the judgements.
 
 A person's weight depends on what administrators verified, never on agreement alone. A newcomer's vote weighs 0 until
 the workspace knows them (`standing`), or a teacher or administrator confirmed a vote of theirs. If the workspace has a
@@ -10,11 +10,14 @@ bad voters could be gamed, and never above `MAX_WEIGHT`, as accounts can be stol
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 
 from memory.model import (
+    ASK,
     MAX_WEIGHT,
+    TAP,
     Audience,
     Episode,
     KnownPeople,
@@ -30,6 +33,7 @@ from memory.model import (
     Verdicts,
     Vote,
 )
+from memory.model.evidence import EvidenceRecord, Judgement
 
 CORRECTION = "correction"
 """Source of an author's vote on a lesson that they wrote; with the lesson's id, of the 👎 that a correction implies."""
@@ -253,3 +257,72 @@ def _newest_decision(votes: Sequence[Vote]) -> Verdict | None:
 
 def _verdict_of(value: int) -> Verdict:
     return {1: Verdict.SUCCESS, -1: Verdict.FAILURE}.get(value, Verdict.PENDING)
+
+
+def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> list[Vote]:
+    """The votes without those that only follow from a correction.
+
+    People correct wrong answers only, so implied votes would overstate the share of wrong ones. A person who reacted,
+    too, keeps that vote. `reactions` are all reactions on the answer.
+    """
+    every = list(votes)
+    if not any(is_implied(each.source) for each in every):
+        return every
+    own = fold_votes(each for each in reactions if not is_implied(each.source))
+    own_votes = {(each.node_id, each.actor): each for each in own}
+    found: list[Vote] = []
+    for vote in every:
+        if not is_implied(vote.source):
+            found.append(vote)
+        elif own_vote := own_votes.get((vote.node_id, vote.actor)):
+            found.append(replace(own_vote, is_limited=vote.is_limited, standing=vote.standing))
+    return found
+
+
+def is_implied(source: str) -> bool:
+    """Whether votes of this source only follow from a correction."""
+    return source.startswith(f"{CORRECTION}:")
+
+
+def judgements_of(
+    root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote], weights: Mapping[str, float]
+) -> list[Judgement]:
+    """The judgements of an answer's voters, one each at most, sorted by voter. Pure; the votes' order does not matter.
+
+    `evidence` is that of the answer's first node `root`, `weights` has the voters' weights for others. A vote on the
+    best candidate judges it. A tap on another option judges it as wrong, and so does "none of these" (a 👎 on the
+    question). Other votes are no judgements, and neither are votes on a question that was asked although the evidence
+    was sure, as it was about something else.
+    """
+    if not evidence.beliefs:
+        return []
+    confidence = min(100, max(0, int(evidence.confidence * 100 + 1e-9)))
+    given = [
+        (vote, is_right, weights.get(vote.actor, 1.0) > 0 and not vote.is_limited)
+        for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
+    ]
+    approving = {vote.actor for vote, is_right, is_known in given if is_right and is_known} - {root.person}
+    return [
+        Judgement(
+            workspace=root.workspace,
+            run_id=root.run_id,
+            actor=vote.actor,
+            at=root.created_at,
+            confidence=confidence,
+            is_right=is_right,
+            is_known=is_known,
+            is_checked=vote.actor == root.person or not approving <= {vote.actor},
+        )
+        for vote, is_right, is_known in given
+    ]
+
+
+def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote]) -> Iterator[tuple[Vote, bool]]:
+    """The votes that judge the best candidate, each with whether it was right, sorted by voter."""
+    for vote in sorted(votes, key=lambda vote: vote.actor):
+        if evidence.is_sure and (root.action == ASK or vote.source == TAP):
+            continue
+        if evidence.is_followed:
+            yield vote, vote.value > 0
+        elif vote.value < 0 if root.action == ASK else vote.value > 0 and vote.source == TAP:
+            yield vote, False

@@ -1,8 +1,9 @@
-"""Judgements of answers, and the threshold: the lowest confidence at which few enough answers would be wrong.
+"""The threshold: the lowest confidence at which few enough answers would be wrong.
 
-The threshold is computed from people's votes on answers and questions, by confidence (`Judgement`). For each possible
-threshold, the share of wrong ones among judgements that reach it is estimated, with a margin for small numbers; the
-lowest threshold within the error budget is taken. So with few judgements, less is answered and more is asked.
+It is computed from people's judgements of answers and questions (`memory.rules.verdict.judgements_of`). For each
+possible threshold, the share of wrong ones among judgements that reach it is estimated, with a margin for small
+numbers; the lowest threshold within the error budget is taken. So with few judgements, less is answered and more is
+asked.
 
 - **Prior.** It stands for `PRIOR_JUDGEMENTS` judgements, as measured on labelled messages
   (`memory/rules/evidence/README.md`), but wrong more often than there (`_prior`), and that times the confusion of
@@ -16,17 +17,12 @@ lowest threshold within the error budget is taken. So with few judgements, less 
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from memory.model import ASK, TAP, Episode, Reaction, Vote
-from memory.model.evidence import Evidence, EvidenceRecord, Judgement, JudgementCount, Threshold
-from memory.rules.evidence.judged_lesson import ANSWER
+from memory.model.evidence import JudgementCount, Threshold
 from memory.rules.evidence.reliability import PeopleCounts, by_person, reliability, unreliability
-from memory.rules.retrieval.answer_words import AnswerWords
-from memory.rules.verdict import CORRECTION, ballots, fold_votes
 
 if TYPE_CHECKING:
     from memory.rules.evidence.posterior import Matrix
@@ -54,83 +50,6 @@ MOST_OF_ONE = 100.0
 _THRESHOLDS = range(LOWEST, HIGHEST + 1)
 _PRIOR_ABOVE, _PRIOR_WRONG_ABOVE = 0.22, 0.003
 """The share of the prior's judgements at the highest threshold, and the share of these that are wrong."""
-
-
-def is_followed(evidence: Evidence, node: Episode) -> bool:
-    """Whether a node took the action, or gave the answer, of the best belief."""
-    best = evidence.best
-    if best is None or best.action != node.action:
-        return False
-    return best.action != ANSWER or AnswerWords.of(best.text).says_the_same_as(AnswerWords.of(node.output))
-
-
-def without_implied(votes: Iterable[Vote], reactions: Iterable[Reaction]) -> list[Vote]:
-    """The votes without those that only follow from a correction.
-
-    People correct wrong answers only, so implied votes would overstate the share of wrong ones. A person who reacted,
-    too, keeps that vote. `reactions` are all reactions on the answer.
-    """
-    every = list(votes)
-    if not any(is_implied(each.source) for each in every):
-        return every
-    own = fold_votes(each for each in reactions if not is_implied(each.source))
-    own_votes = {(each.node_id, each.actor): each for each in own}
-    found: list[Vote] = []
-    for vote in every:
-        if not is_implied(vote.source):
-            found.append(vote)
-        elif own_vote := own_votes.get((vote.node_id, vote.actor)):
-            found.append(replace(own_vote, is_limited=vote.is_limited, standing=vote.standing))
-    return found
-
-
-def is_implied(source: str) -> bool:
-    """Whether votes of this source only follow from a correction."""
-    return source.startswith(f"{CORRECTION}:")
-
-
-def judgements_of(
-    root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote], weights: Mapping[str, float]
-) -> list[Judgement]:
-    """The judgements of an answer's voters, one each at most, sorted by voter. Pure; the votes' order does not matter.
-
-    `evidence` is that of the answer's first node `root`, `weights` has the voters' weights for others. A vote on the
-    best candidate judges it. A tap on another option judges it as wrong, and so does "none of these" (a 👎 on the
-    question). Other votes are no judgements, and neither are votes on a question that was asked although the evidence
-    was sure, as it was about something else.
-    """
-    if not evidence.beliefs:
-        return []
-    confidence = min(100, max(0, int(evidence.confidence * 100 + 1e-9)))
-    given = [
-        (vote, is_right, weights.get(vote.actor, 1.0) > 0 and not vote.is_limited)
-        for vote, is_right in _on_the_best(root, evidence, ballots(root, votes))
-    ]
-    approving = {vote.actor for vote, is_right, is_known in given if is_right and is_known} - {root.person}
-    return [
-        Judgement(
-            workspace=root.workspace,
-            run_id=root.run_id,
-            actor=vote.actor,
-            at=root.created_at,
-            confidence=confidence,
-            is_right=is_right,
-            is_known=is_known,
-            is_checked=vote.actor == root.person or not approving <= {vote.actor},
-        )
-        for vote, is_right, is_known in given
-    ]
-
-
-def _on_the_best(root: Episode, evidence: EvidenceRecord, votes: Iterable[Vote]) -> Iterator[tuple[Vote, bool]]:
-    """The votes that judge the best candidate, each with whether it was right, sorted by voter."""
-    for vote in sorted(votes, key=lambda vote: vote.actor):
-        if evidence.is_sure and (root.action == ASK or vote.source == TAP):
-            continue
-        if evidence.is_followed:
-            yield vote, vote.value > 0
-        elif vote.value < 0 if root.action == ASK else vote.value > 0 and vote.source == TAP:
-            yield vote, False
 
 
 def threshold(counts: Iterable[JudgementCount], budget: float, confusion: float = 1.0) -> float:

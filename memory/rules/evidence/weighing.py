@@ -6,7 +6,7 @@ from itertools import chain
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from memory.model import Vector
+from memory.model import Episode, Vector
 from memory.model.evidence import (
     INITIAL_THRESHOLD,
     ActionText,
@@ -19,7 +19,7 @@ from memory.model.evidence import (
     is_sure,
 )
 from memory.ports import ActionFit
-from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, refused_places, replaced_places
+from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson, refused_places, replaced_places
 from memory.rules.evidence.posterior import EvidenceConfig, Posterior, action_prior, learned_fits, posterior
 from memory.rules.evidence.voices import NoisyVerdict
 
@@ -289,3 +289,11 @@ def may_be_shown(influential: InfluentialLesson, evidence: Evidence, *, is_decid
         return True
     best = evidence.best
     return influential.approves and evidence.is_sure and best is not None and influential.belief == best.value
+
+
+def is_followed(evidence: Evidence, node: Episode) -> bool:
+    """Whether a node took the action, or gave the answer, of the best belief."""
+    best = evidence.best
+    if best is None or best.action != node.action:
+        return False
+    return best.action != ANSWER or Candidate.of(ANSWER, best.text).says_the_same_as(Candidate.of(ANSWER, node.output))

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property, lru_cache, partial
+from functools import lru_cache, partial
 from math import prod
 from types import MappingProxyType
 
@@ -15,10 +15,10 @@ from memory.rules.evidence.judged_lesson import ANSWER, Candidate, JudgedLesson,
 from memory.rules.evidence.named_action import named_action
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.reliability import LEAST_RELIABLE
-from memory.rules.evidence.threshold import first_threshold, is_implied
+from memory.rules.evidence.threshold import first_threshold
 from memory.rules.evidence.voices import NoisyVerdict, Voice
 from memory.rules.evidence.weighing import as_matrix, weigh
-from memory.rules.verdict import voice_weight
+from memory.rules.verdict import is_implied, voice_weight
 from memory.services.core import Core
 from memory.services.embedders import merged
 from memory.services.verdicts.tally import threshold_of
@@ -44,6 +44,8 @@ class Weighing:
     def __init__(self, core: Core, config: EvidenceConfig | None = None) -> None:
         self._core = core
         self.config = config or core.evidence
+        self._first_threshold = first_threshold(core.policy.error_budget)
+        """The threshold of a workspace without judgements."""
         # Cached by the voter alone: hashing the policy takes longer than computing the weight.
         self._weight_of: WeightOf = lru_cache(maxsize=4096)(
             lambda standing, right, wrong, role: voice_weight(standing, right, wrong, role, core.policy)
@@ -159,11 +161,6 @@ class Weighing:
         least = self._threshold(tx, scope.workspace, read.threshold)
         evidence = weigh(goal, lessons, vectors, actions, descriptions, self.config, nearest.fits, threshold=least)
         return replace(evidence, plan=plan) if plan else evidence, read
-
-    @cached_property
-    def _first_threshold(self) -> float:
-        """The threshold of a workspace without judgements."""
-        return first_threshold(self._core.policy.error_budget)
 
     def _threshold(self, tx: Transaction, workspace: str, stored: Threshold | None) -> float:
         if stored is None:

@@ -21,7 +21,7 @@ from memory.model import (
 from memory.model.evidence import EvidenceRecord
 from memory.ports import Store, Transaction
 from memory.rules.evidence.judged_lesson import ANSWER
-from memory.rules.evidence.threshold import is_followed
+from memory.rules.evidence.weighing import is_followed
 from memory.rules.fold import apply, unjudged
 from memory.rules.quarantine import flags_of
 from memory.services.core import event, note_words_of

@@ -17,19 +17,19 @@ from memory.ports import Transaction
 from memory.rules.evidence.threshold import (
     counted_threshold,
     first_threshold,
-    judgements_of,
     newest_counted,
     threshold,
-    without_implied,
 )
 from memory.rules.verdict import (
     fold_votes,
     is_beyond_limit,
+    judgements_of,
     may_be_limited,
     standing,
     trust_evidence_of,
     weight,
     weights,
+    without_implied,
 )
 
 _AT_ONCE = 2

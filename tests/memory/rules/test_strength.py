@@ -5,8 +5,8 @@ from datetime import timedelta
 import pytest
 from hypothesis import given, strategies as st
 
-from memory.model import Signal, Verdict, Verdicts
-from memory.rules.strength import NUDGE, NUDGE_MAX, NUDGE_MIN, SALIENCE_MAX, bumped, nudged, salience, strength
+from memory.model import Signal, Verdict, Verdicts, derive_strength
+from memory.rules.strength import NUDGE, NUDGE_MAX, NUDGE_MIN, SALIENCE_MAX, bumped, nudged, salience
 from tests.doubles.memory_world import START
 
 verdict = st.sampled_from(Verdict)
@@ -26,7 +26,7 @@ all_verdicts = st.builds(Verdicts, personal=verdict, channel=verdict, workspace=
     ],
 )
 def test_the_widest_audience_that_decided_gives_the_base(verdicts: Verdicts, expected: float) -> None:
-    assert strength(verdicts, 0.0) == expected
+    assert derive_strength(verdicts, 0.0) == expected
 
 
 @given(all_verdicts, st.lists(st.sampled_from(Signal)))
@@ -35,7 +35,7 @@ def test_strength_and_nudge_stay_within_their_bounds(verdicts: Verdicts, signals
     for signal in signals:
         nudge = nudged(nudge, signal)
         assert NUDGE_MIN <= nudge <= NUDGE_MAX
-        assert 0.0 <= strength(verdicts, nudge) <= 1.0
+        assert 0.0 <= derive_strength(verdicts, nudge) <= 1.0
 
 
 @given(st.lists(st.sampled_from([Signal.IGNORED, Signal.CONTRADICTED, Signal.UNKNOWN]), max_size=200))
@@ -43,14 +43,14 @@ def test_no_number_of_unlucky_answers_erases_a_taught_lesson(signals: list[Signa
     nudge = 0.0
     for signal in signals:
         nudge = nudged(nudge, signal)
-    assert strength(Verdicts(personal=Verdict.SUCCESS), nudge) >= 0.5
+    assert derive_strength(Verdicts(personal=Verdict.SUCCESS), nudge) >= 0.5
 
 
 @given(all_verdicts)
 def test_rejection_is_knowledge_not_decay(verdicts: Verdicts) -> None:
     turned = {Verdict.SUCCESS: Verdict.FAILURE, Verdict.FAILURE: Verdict.SUCCESS}
     opposite = Verdicts(**{name: turned.get(v, v) for name, v in _named(verdicts).items()})
-    assert strength(opposite, 0.0) == strength(verdicts, 0.0)
+    assert derive_strength(opposite, 0.0) == derive_strength(verdicts, 0.0)
 
 
 def _named(verdicts: Verdicts) -> dict[str, Verdict]:

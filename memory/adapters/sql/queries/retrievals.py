@@ -13,10 +13,10 @@ from memory.adapters.sql.tables.episodes import episodes, retrieval_items, retri
 from memory.adapters.sql.tables.types import UtcDateTime
 from memory.adapters.sql.transaction.session import ID_LIMIT, Session, SqlTable, add_statement, among, matching, row_of
 from memory.errors import NotFound
-from memory.model import Retrieval, RetrievalItem, Signal, Verdict, Verdicts
+from memory.model import Retrieval, RetrievalItem, Signal, Verdict, Verdicts, derive_strength
 from memory.model.evidence import EvidenceRecord
 from memory.ports import Attention, LessonUse
-from memory.rules.strength import bumped, nudged, strength
+from memory.rules.strength import bumped, nudged
 
 _r = retrievals.c
 _i = retrieval_items.c
@@ -160,7 +160,7 @@ def _nudged(nudge: float, signal: str) -> float:
 
 def _strength(personal: str, channel: str, workspace: str, nudge: float) -> float:
     verdicts = Verdicts(personal=Verdict(personal), channel=Verdict(channel), workspace=Verdict(workspace))
-    return strength(verdicts, nudge)
+    return derive_strength(verdicts, nudge)
 
 
 FUNCTIONS: Mapping[str, Callable[..., Any]] = {"bumped": _bumped, "nudged": _nudged, "strength_of": _strength}
@@ -225,7 +225,7 @@ def _count(lesson: dict[str, Any], use: LessonUse) -> None:
         salience=bumped(lesson["salience"], lesson["salience_at"], use.at),
         salience_at=max(lesson["salience_at"], use.at),
         nudge=nudge,
-        strength=strength(verdicts, nudge),
+        strength=derive_strength(verdicts, nudge),
     )
 
 

@@ -8,8 +8,8 @@ import pytest
 
 from memory.model import ASK, Episode, Reaction, Role, Vote
 from memory.model.evidence import INITIAL_THRESHOLD, Belief, BeliefRecord, Evidence, EvidenceRecord
-from memory.rules.evidence.threshold import is_followed, judgements_of, without_implied
-from memory.rules.verdict import fold_votes
+from memory.rules.evidence.weighing import is_followed
+from memory.rules.verdict import fold_votes, judgements_of, without_implied
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
