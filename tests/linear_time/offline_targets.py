@@ -25,7 +25,7 @@ from bot.adapters.llm.offline.ranking import Chooser
 from bot.adapters.llm.offline.reminder_request import find_reminder
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.splitting import begins_a_request, split
-from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
+from bot.adapters.llm.offline.tokenizer import request_words, without_courtesy
 from bot.adapters.tools.pages import KnownAddresses
 from bot.agent.conversation import ChatLine, Speaker, render_conversation
 from bot.agent.decision import clean_subgoals, decide, is_same_goal
@@ -181,7 +181,7 @@ TARGETS: tuple[Target, ...] = (
     Target("prompt, written and read", _prompted),
     Target("tool's output", lambda text: read_output(tool_output("clock", text))),
     Target("tool's output as it is", read_output),
-    Target("content words", content_words),
+    Target("request words", request_words),
     Target("without courtesy", without_courtesy),
     Target("opposed to a lesson", lambda text: are_opposed(text, "When does the Berlin office open?")),
     Target("opposed to itself", lambda text: are_opposed(text, f"{text} Paris")),

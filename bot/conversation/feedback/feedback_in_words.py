@@ -12,7 +12,7 @@ from bot.conversation.feedback import (
     statement_words as words,
 )
 from bot.conversation.feedback.approval_words import THUMB, approves, praises
-from bot.conversation.feedback.phrases import content_words, first_clause, words_in
+from bot.conversation.feedback.phrases import first_clause, longer_words, words_in
 from bot.conversation.feedback.refusal_words import NOT_A_NO, RefusalOpening
 from bot.conversation.feedback.remarks import QUESTION_MARKS, is_remark
 
@@ -174,7 +174,7 @@ def _denial(clause: str, rest: str, question: str, answer: str) -> FeedbackReadi
     """The feedback in a denial: the answer to a yes-or-no question, else a refusal if it is about the answer."""
     if words.FIRST_PERSON.search(clause) or words.UNIMPORTANT.search(clause):
         return None
-    if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(content_words(rest)) > 2:
+    if words.YES_OR_NO.match(question) and words.begins_statement(rest) and len(longer_words(rest)) > 2:
         return FeedbackReading(correction=rest)
     is_about_answer = words.DEICTIC.search(clause) is not None or _share_words(clause, answer)
     return REFUSED if is_about_answer else None
@@ -263,8 +263,8 @@ def _is_value(text: str, answer: str) -> bool:
 
 def _is_about(text: str, question: str) -> bool:
     """Whether a text shares a word with the question, in any form."""
-    asked = {word[:_STEM] for word in content_words(question)}
-    return any(word[:_STEM] in asked for word in content_words(text))
+    asked = {word[:_STEM] for word in longer_words(question)}
+    return any(word[:_STEM] in asked for word in longer_words(text))
 
 
 def _contrast(text: str, question: str, answer: str) -> FeedbackReading | None:
@@ -275,7 +275,7 @@ def _contrast(text: str, question: str, answer: str) -> FeedbackReading | None:
     if not is_contrast or not words.begins_statement(rest) or words.FIRST_PERSON.search(rest) or _is_no_answer(rest):
         return None
     is_about_question = _is_about(rest, question)
-    tells_more = content_words(rest) - content_words(f"{question} {answer}")
+    tells_more = longer_words(rest) - longer_words(f"{question} {answer}")
     if not tells_more or not (is_about_question or _is_evident(rest, question, answer)):
         return None
     return FeedbackReading(correction=rest, is_sure=is_about_question)
@@ -285,7 +285,7 @@ def _change(clause: str, text: str, question: str, answer: str) -> FeedbackReadi
     """The feedback in a change of what was asked about: "it moved to room 3"."""
     changed = replacement_words.CHANGED.match(clause)
     is_about_it = words.DEICTIC.match(clause) is not None or bool(
-        content_words(clause) & content_words(f"{question} {answer}")
+        longer_words(clause) & longer_words(f"{question} {answer}")
     )
     if changed is None or not is_about_it or words.FIRST_PERSON.search(clause) or words.SELF.match(clause):
         return None
@@ -321,7 +321,7 @@ def _is_evident(rest: str, question: str, answer: str) -> bool:
     is_place = words.PLACE_OR_TIME.search(rest) and (asks_where or is_statement)
     is_name = words.NAMED.match(rest) and (asks_who or (asks_value and not asks_where))
     has_name = any(map(str.isupper, rest[1:])) and is_statement
-    is_alike = len(rest.split()) > 1 and content_words(rest) & (content_words(answer) - content_words(question))
+    is_alike = len(rest.split()) > 1 and longer_words(rest) & (longer_words(answer) - longer_words(question))
     return bool(is_order or is_value or is_place or is_name or has_name or is_alike)
 
 
@@ -332,4 +332,4 @@ def _without_end(text: str) -> str:
 
 def _share_words(one: str, other: str) -> bool:
     """Whether two texts share a longer word, or a value."""
-    return bool(content_words(one) & content_words(other))
+    return bool(longer_words(one) & longer_words(other))

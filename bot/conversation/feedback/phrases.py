@@ -67,6 +67,6 @@ def words_in(text: str) -> set[str]:
     return set(_WORD.findall(text.casefold())) - {"not", "the", "nicht"}
 
 
-def content_words(text: str) -> set[str]:
+def longer_words(text: str) -> set[str]:
     """The longer words of a text, and its values."""
     return {each for each in _CONTENT.findall(text.casefold()) if len(each) > 3 or not each.isalpha()}

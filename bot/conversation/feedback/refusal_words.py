@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from bot.conversation.feedback.phrases import FILLER, SEPARATOR, STOP, Phrase, content_words, words_in
+from bot.conversation.feedback.phrases import FILLER, SEPARATOR, STOP, Phrase, longer_words, words_in
 from bot.conversation.feedback.statement_words import ASKS_WHERE_OR_WHEN, begins_statement
 
 _TOO = (
@@ -161,7 +161,7 @@ class RefusalOpening:
 
     def _wrong_kind(self) -> re.Match[str] | None:
         found = SAME_KIND.match(self.text, self.end)
-        kinds = content_words(self.question) | KINDS
+        kinds = longer_words(self.question) | KINDS
         return found if found and found["kind"].casefold() in kinds else None
 
     def _strong(self) -> re.Match[str] | None:

@@ -13,7 +13,7 @@ from bot.adapters.llm.offline.change import find_change
 from bot.adapters.llm.offline.courtesy import find_courtesy
 from bot.adapters.llm.offline.place import find_place
 from bot.adapters.llm.offline.reminder_request import find_reminder
-from bot.adapters.llm.offline.tokenizer import content_words
+from bot.adapters.llm.offline.tokenizer import request_words
 
 _NUMBER = re.compile(r"(?<![\w.])-?\d++(?:\.\d++)?(?!\.*+\w)")
 _QUOTED = re.compile(r"[\"“«`]([^\"“«`”»]+)[\"”»`]|(?<!\w)'([^']+)'(?!\w)")
@@ -159,12 +159,12 @@ def _expression(goal: str) -> _Found | None:
     expression = find_expression(goal)
     if not expression:
         return None
-    is_all = set(content_words(without_expression(goal))) <= _CALCULATING
+    is_all = set(request_words(without_expression(goal))) <= _CALCULATING
     return _Found(value=expression, span=expression, fit=1.0 if is_all else 0.0)
 
 
 _CALCULATING = frozenset(
-    content_words("calculate compute evaluate solve work out result answer value equal make total sum add up")
+    request_words("calculate compute evaluate solve work out result answer value equal make total sum add up")
 )
 
 
@@ -202,16 +202,16 @@ def _unmarked(text: str, marks: str) -> str:
 
 def _listed_key(goal: str, keys: Sequence[str]) -> _Found | None:
     """The working-memory key whose words are all in the goal; the longest of several."""
-    asked = set(content_words(goal))
-    mentioned = [key for key in keys if content_words(key) and set(content_words(key)) <= asked]
+    asked = set(request_words(goal))
+    mentioned = [key for key in keys if request_words(key) and set(request_words(key)) <= asked]
     if not mentioned:
         return None
-    key = max(mentioned, key=lambda one: len(content_words(one)))
-    is_all = asked <= set(content_words(key)) | _READING
+    key = max(mentioned, key=lambda one: len(request_words(one)))
+    is_all = asked <= set(request_words(key)) | _READING
     return _Found(value=key, fit=1.0 if is_all else 0.0)
 
 
-_READING = frozenset(content_words("recall remember read look up note noted key value working memory again"))
+_READING = frozenset(request_words("recall remember read look up note noted key value working memory again"))
 
 
 def _mentions(goal: str, words: str) -> bool:

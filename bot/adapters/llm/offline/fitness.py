@@ -10,7 +10,7 @@ from functools import lru_cache
 
 from bot.adapters.llm.offline.arguments import FilledArguments, fill
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.tokenizer import content_words, without_courtesy
+from bot.adapters.llm.offline.tokenizer import request_words, without_courtesy
 from bot.model import ToolSpec
 
 _UNEXPLAINED = 0.1
@@ -96,4 +96,4 @@ def _unrelated_penalty(tool: ToolSpec, goal: str, filled: FilledArguments) -> fl
 
 @lru_cache(maxsize=1024)
 def _content(text: str) -> frozenset[str]:
-    return frozenset(content_words(text))
+    return frozenset(request_words(text))

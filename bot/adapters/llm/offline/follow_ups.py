@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 
 from bot.adapters.llm.offline.similarity import Similarity
-from bot.adapters.llm.offline.tokenizer import content_words
+from bot.adapters.llm.offline.tokenizer import request_words
 from memory.rules.retrieval.likeness import words
 
 MOST_WORDS = 9
@@ -187,7 +187,7 @@ def _if_known(message: str, last: str) -> str:
         rest = " ".join(word for word in words(rest[elsewhere.end() :]) if word not in _FUNCTION_WORDS)
     elif not (is_bare or is_joined):
         return ""
-    return rest if content_words(_without_pronouns(rest)) else ""
+    return rest if request_words(_without_pronouns(rest)) else ""
 
 
 def _goes_on(text: str, rest: str) -> bool:
@@ -216,7 +216,7 @@ def _refers(rest: str) -> bool:
     if word == "one" and pronoun["behind"]:
         return False
     names = re.search(r"(?<!^)\b[A-Z]\w+", rest[1:])
-    return not _DETERMINED.search(rest) and len(content_words(before)) <= 1 and names is None
+    return not _DETERMINED.search(rest) and len(request_words(before)) <= 1 and names is None
 
 
 def _is_fragment(rest: str, last: str) -> bool:
@@ -227,7 +227,7 @@ def _is_fragment(rest: str, last: str) -> bool:
         return True
     if _is_name(rest):
         return re.search(r"(?<!^)(?<![.?!] )\b[A-Z][a-z]+", last) is not None
-    same_kind = set(content_words(rest)) & set(content_words(last))
+    same_kind = set(request_words(rest)) & set(request_words(last))
     is_kind = rest.split()[0].casefold() in _DETERMINERS | _ORDINALS or (
         re.search(r"\d", rest) and re.search(r"\d", last)
     )
@@ -250,11 +250,11 @@ def _with_its_preposition(rest: str, message: str, last: str) -> str:
 
 def _known_question(rest: str, last: str, joined: str, similarity: Similarity, known: Iterable[str]) -> str:
     """The known question that has all words of the follow-up and continues the last question; empty if none does."""
-    wanted, before = set(content_words(_without_pronouns(rest))), set(content_words(last)) - _FUNCTION_WORDS
+    wanted, before = set(request_words(_without_pronouns(rest))), set(request_words(last)) - _FUNCTION_WORDS
     asked = "" if _CLAUSE.match(rest) else _asked_for(rest)
     found: list[str] = []
     for question in dict.fromkeys(known):
-        has = set(content_words(question))
+        has = set(request_words(question))
         is_other = question.casefold().strip(" ?!.") != last.casefold().strip(" ?!.")
         has_all = all(any(_alike(word, each) for each in has) for word in wanted)
         goes_on = any(_alike(word, each) for word in before - wanted for each in has) or not before
@@ -378,7 +378,7 @@ def _phrases(body: str, start: int, end: int) -> list[tuple[int, int]]:
 def _form(rest: str, text: str) -> float:
     """How similar the forms of two phrases are: determiner, name, number, last word."""
     first, other = rest.split()[0].casefold(), text.split()[0].casefold()
-    mine, theirs = content_words(rest), content_words(text)
+    mine, theirs = request_words(rest), request_words(text)
     form = 0.1 if (first in _DETERMINERS) == (other in _DETERMINERS) else -0.1
     form += 0.15 if first == other and first in _DETERMINERS else 0.0
     form += 0.15 if bool(_CAPITALISED.match(rest)) == bool(_CAPITALISED.match(text)) else -0.15

@@ -1,4 +1,4 @@
-"""Finds the content words of a request."""
+"""The words of a request, without those that only ask."""
 
 import re
 
@@ -22,7 +22,7 @@ _GREETING = re.compile(
 )
 
 
-def content_words(text: str) -> list[str]:
+def request_words(text: str) -> list[str]:
     """The words of a request apart from those that only ask, in the singular."""
     return [_stem(word) for word in words(text) if word not in _ASKING]
 
