@@ -35,8 +35,7 @@ from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import BudgetExceeded, ModelError, ModelUnavailable
 from bot.model import ModelReply, ToolCall
 from memory.errors import MemoryFault
-from memory.model import FROM_PEOPLE, AllowedAction, Episode, Lesson, Option, Permission, Termination, Usage
-from memory.rules.retrieval.likeness import are_opposed
+from memory.model import FROM_PEOPLE, AllowedAction, Episode, Option, Permission, Termination, Usage
 from memory.rules.retrieval.prompt import one_line
 
 MAX_MISTAKES = 3
@@ -172,10 +171,12 @@ class AgentNode:
         chosen = self._run.chosen if not self._task.parent_id and self._run.earlier is None else None
         if chosen is not None:
             return await self._carry_out_chosen(chosen, dialogue)
-        if known := self._known_answer():
+        if self._run.images:
+            return None  # the lessons know no pictures
+        if known := self._trace.known_answer:
             return self._from_people(known)
         evidence = self._trace.evidence
-        if self._run.agent.asks_first and self._may_ask and evidence is not None and not self._run.images:
+        if self._run.agent.asks_first and self._may_ask and evidence is not None:
             ask = where_lessons_disagree(evidence, self._run.tools)
             self._run.has_decided = self._run.has_decided or ask is not None
             return self._ask(ask) if ask is not None else None
@@ -206,21 +207,6 @@ class AgentNode:
         text = question_text(ask.question, options, self._task) if options else ask.question
         self._trace.ask(text, options)
         return NodeOutcome(termination=Termination.SUCCESS, output=text, asked=True)
-
-    def _known_answer(self) -> str:
-        """The answer that people's verdicts make certain; empty if there is none or the model must decide.
-
-        The lesson with this answer must be shown and its question must not be opposed to the goal. Questions with
-        pictures always go to the model.
-        """
-        evidence, goal = self._trace.evidence, self._task.goal
-        best = evidence.best if evidence is not None and evidence.is_sure else None
-        if not self._trace.known_answers or best is None or self._run.images:
-            return ""
-        shown = next(
-            (each for each in self._trace.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None
-        )
-        return best.text if shown is not None and not are_opposed(goal, shown.episode.goal) else ""
 
     async def _open(self) -> Dialogue:
         """The node's dialogue, opened with lessons, working-memory keys, conversation, situation and goal."""

@@ -8,8 +8,22 @@ from bot.agent.control import Flow, NodeOutcome, Stop
 from bot.agent.tools.registry import Tool, ToolRegistry
 from bot.errors import MalformedReply, ModelError, ModelRefused, ModelUnavailable
 from bot.model import ToolCall
-from memory.model import ASK, GAVE_UP, Episode, Exemplar, Option, Scope, Step, StepKind, Termination, Usage, asked_step
+from memory.model import (
+    ASK,
+    GAVE_UP,
+    Episode,
+    Exemplar,
+    Lesson,
+    Option,
+    Scope,
+    Step,
+    StepKind,
+    Termination,
+    Usage,
+    asked_step,
+)
 from memory.model.evidence import Evidence
+from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import one_line
 
 _FINDING_KEY_CHARACTERS = 80
@@ -58,7 +72,7 @@ class Trace:
     shown: tuple[Exemplar, ...] = ()
     evidence: Evidence | None = None
     """The evidence of all lessons about the goal."""
-    known_answers: bool = False
+    gives_known_answer: bool = False
     """Whether a certain answer is given without the model."""
     usage: Usage = field(default_factory=Usage)
     model: str = ""
@@ -66,6 +80,18 @@ class Trace:
     """Whether the node ended with a question that has options."""
     signed: tuple[str, str] | None = None
     """Action and target of a node that had ended before the run was resumed."""
+
+    @property
+    def known_answer(self) -> str:
+        """The answer that people's verdicts make certain; empty if there is none, or the model is to be asked.
+
+        The lesson with this answer must be shown, and its question must not be opposed to the goal.
+        """
+        best = self.evidence.best if self.evidence is not None and self.evidence.is_sure else None
+        if not self.gives_known_answer or best is None:
+            return ""
+        shown = next((each for each in self.shown if each.lesson is Lesson.REPEAT and each.belief == best.value), None)
+        return best.text if shown is not None and not are_opposed(self.task.goal, shown.episode.goal) else ""
 
     def take(self, earlier: Episode) -> None:
         """Take over the steps of a node that had ended before the run was resumed."""

@@ -313,7 +313,7 @@ class Run:
             _log.warning("run %s node %s works without lessons: %s", self.run_id, path, fault)
             return ""
         trace.evidence, decided = recollection.evidence, recollection.known_answers
-        trace.known_answers = self.agent.known_answers if decided is None else decided
+        trace.gives_known_answer = self.agent.known_answers if decided is None else decided
         text, trace.shown = render_lessons(recollection.exemplars, budget_tokens=budget, evidence=recollection.evidence)
         text, rules = with_rules(text, recollection.rules, budget_tokens=budget)
         shown_ids = tuple(exemplar.episode.id for exemplar in trace.shown)
