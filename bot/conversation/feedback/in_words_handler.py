@@ -100,10 +100,10 @@ class _Judgement:
         goal = corrected_node(self.nodes).goal if self.is_of_missing_part else self.about.goal
         return feedback_messages.doubt_question(self.reading, goal, is_supplied=self.is_supplied)
 
-    @property
-    def understood_as_doubtful(self) -> str:
-        """The text to store with the message that is asked about."""
-        return feedback_record(replace(self.reading, is_sure=False), self.about.run_id)
+    def asked(self, message: Incoming, run_id: str) -> FinishedRun:
+        """A run that asks the author of the message."""
+        understood = feedback_record(replace(self.reading, is_sure=False), self.about.run_id)
+        return run_with_text(message, run_id, self.question, understood)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +136,8 @@ class InWordsHandler:
             return await self._withdrawn(message, run_id)
         exchanges = await self._with_marked(message, exchanges)
         about = judged_exchange(message, exchanges, self.questions.pause)
-        if about is None and (asked := await self._ask_another(message, exchanges, run_id)):
-            return asked
+        if about is None and (of_another := await self._judgement_of_another(message, exchanges)):
+            return of_another.asked(message, run_id)
         if about is None or not await self.is_next(message, about):
             return await self._overheard(message, run_id)
         if style := preference_in(message.text):
@@ -149,7 +149,7 @@ class InWordsHandler:
             return await self._overheard(message, run_id)
         role, reading = await self.roles.of(message), judgement.reading
         if role is None or not judgement.is_sure:
-            return run_with_text(message, run_id, judgement.question, judgement.understood_as_doubtful)
+            return judgement.asked(message, run_id)
         return NotedOpinion(
             message=message,
             opinion=opinion_of(reading, about.run_id, role),
@@ -166,40 +166,45 @@ class InWordsHandler:
         marked = await self._executor(self._memory.exchanges.marked, message, since, people)
         return sorted([*exchanges, *marked], key=lambda each: each.at)
 
-    async def _ask_another(self, message: Incoming, exchanges: Sequence[Exchange], run_id: str) -> FinishedRun | None:
-        """Ask whether a message answers what the bot did not know when somebody else asked it, or they long ago."""
-        about = last_exchange(message, exchanges)
-        own = [each for each in exchanges if each.person == message.scope.person]
-        reading = (
-            supplied_answer_in(message.text, about.goal) if about is not None and not is_judged(about, own) else None
-        )
-        if about is None or reading is None:
-            return None
-        nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
-        judgement = _Judgement(reading=reading, about=about, nodes=nodes, is_supplied=True)
-        if not (found_nothing(nodes) or _offers_lessons(nodes)):
-            return None
-        return run_with_text(message, run_id, judgement.question, judgement.understood_as_doubtful)
-
     async def _judgement(self, message: Incoming, about: Exchange, *, is_judged: bool) -> _Judgement | None:
-        """How a message judges an answer; None if it is no feedback on it.
+        """How a message judges the answer to its author; None if it is no feedback on it.
 
         An answer that `is_judged` already, or a question without one, can only be corrected.
         """
         reading, was_refused = await self.reader(message.text, about.goal, about.answer), False
         is_supplied = reading is None
-        supplied = supplied_answer_in(message.text, about.goal)
-        if reading is None and (instead := supplied or answer_after_refusal_in(message.text)):
-            was_refused = await self._executor(self._memory.in_words.was_refused, message.scope, about.run_id)
-            reading = instead if was_refused else None
-        if reading is None and not is_judged:
-            reading = supplied
+        if reading is None:
+            supplied = supplied_answer_in(message.text, about.goal)
+            if instead := supplied or answer_after_refusal_in(message.text):
+                was_refused = await self._executor(self._memory.in_words.was_refused, message.scope, about.run_id)
+            reading = instead if was_refused else None if is_judged else supplied
         if reading is None or ((is_judged or not about.answer) and not reading.correction):
             return None
+        return await self._judged(message, about, reading, is_supplied=is_supplied, was_refused=was_refused)
+
+    async def _judgement_of_another(self, message: Incoming, exchanges: Sequence[Exchange]) -> _Judgement | None:
+        """The answer to what the bot did not know when somebody else asked it, or the author long ago; never sure."""
+        about = last_exchange(message, exchanges)
+        own = [each for each in exchanges if each.person == message.scope.person]
+        if about is None or is_judged(about, own):
+            return None
+        reading = supplied_answer_in(message.text, about.goal)
+        return await self._judged(message, about, reading, is_supplied=True) if reading is not None else None
+
+    async def _judged(
+        self,
+        message: Incoming,
+        about: Exchange,
+        reading: FeedbackReading,
+        *,
+        is_supplied: bool,
+        was_refused: bool = False,
+    ) -> _Judgement | None:
+        """The judgement that a message read like this is; None if it is an ordinary message after such an answer."""
         nodes = await self._executor(self._memory.audit.nodes, message.scope.workspace, about.run_id)
         # "👍" to "I don't know that." approves nothing, and a statement after an answer is ordinary.
-        is_ordinary = is_supplied and not (was_refused or _offers_lessons(nodes))
-        if reading.approves if found_nothing(nodes) else is_ordinary:
+        is_statement = is_supplied and not (was_refused or _offers_lessons(nodes))
+        if reading.approves if found_nothing(nodes) else is_statement:
             return None
         return _Judgement(reading=reading, about=about, nodes=nodes, is_supplied=is_supplied)
 
