@@ -114,7 +114,7 @@ async def with_retries(call: Callable[[], Awaitable[T]], sleep: Sleep, tries: in
     return await call()
 
 
-async def until_reachable(
+async def connect_with_retries(
     connect: Callable[[], Awaitable[object]], sleep: Sleep, platform: str, *, honours_retry_after: bool = False
 ) -> None:
     """Connect, with retries and growing pauses while the platform cannot be reached. Raises every other error.

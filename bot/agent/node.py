@@ -29,7 +29,7 @@ from bot.agent.options import (
     where_lessons_disagree,
 )
 from bot.agent.record import Task, after_model_error, failed_outcome, finding_key, stopped_outcome
-from bot.agent.resumption import Unfinished, retake
+from bot.agent.resumption import Unfinished, take_over
 from bot.agent.run import Halted, Run
 from bot.agent.tools.registry import Tool, ToolContext
 from bot.errors import BudgetExceeded, ModelError, ModelUnavailable
@@ -156,7 +156,7 @@ class AgentNode:
     async def _resume(self, earlier: Episode, dialogue: Dialogue) -> NodeOutcome | None:
         """Take over the node's earlier steps, and carry out what was not finished. None: ask the model."""
         self._run.has_decided = True
-        async with aclosing(retake(self._run, self._trace, earlier, dialogue)) as unfinished:
+        async with aclosing(take_over(self._run, self._trace, earlier, dialogue)) as unfinished:
             async for each in unfinished:
                 outcome = await self._carry_out(each, dialogue)
                 if outcome is not None:

@@ -23,8 +23,8 @@ from memory.model import (
     asked_step,
 )
 from memory.model.evidence import Evidence
-from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import one_line
+from memory.rules.retrieval.similarity import are_opposed
 
 _FINDING_KEY_CHARACTERS = 80
 

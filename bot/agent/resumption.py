@@ -19,7 +19,7 @@ Unfinished = Act | Expand | Option | NodeOutcome
 """A call, an expansion, the option that the person chose, or the outcome of asking a question again."""
 
 
-async def retake(run: Run, trace: Trace, earlier: Episode, dialogue: Dialogue) -> AsyncGenerator[Unfinished, None]:
+async def take_over(run: Run, trace: Trace, earlier: Episode, dialogue: Dialogue) -> AsyncGenerator[Unfinished, None]:
     """Take over the earlier steps of a node, in order; yields what is to be carried out before the next step."""
     steps = earlier.trajectory
     for number, step in enumerate(steps):

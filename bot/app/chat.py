@@ -11,7 +11,7 @@ from bot.app.processes.lock import only_one
 from bot.app.processes.scheduler import reminders_running
 from bot.app.processes.watchdog import reporting, watching
 from bot.app.wiring.build import Running, assemble
-from bot.app.wiring.knowledge import knowledge_kept
+from bot.app.wiring.knowledge import reloading
 from bot.config import Settings
 from memory.adapters.system import utc_now
 from memory.services import Memory
@@ -64,7 +64,7 @@ async def _talk(settings: Settings, memory: Memory, running: Running, *, teacher
                 await goodbot.recovery.resume(messenger)
             async with (
                 reminders_running(running, memory, [messenger]),
-                knowledge_kept(running.agent_tools.knowledge, utc_now),
+                reloading(running.agent_tools.knowledge, utc_now),
             ):
                 await messenger.run(running.sink(messenger))
             if not streams.interactive:

@@ -25,7 +25,7 @@ from memory.adapters.dry_run_store import DryRunStore
 from memory.adapters.system import TimeOrderedIds, utc_now
 from memory.model import ASK, Episode, Grant, Permission, Role, StepKind, Termination, Usage, Verdict
 from memory.ports import EpisodeFilter
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.similarity import unit_cosine
 from memory.services import Memory
 
 log = logging.getLogger(__name__)
@@ -157,9 +157,9 @@ async def replayed(settings: Settings, wanted: ReplayRequest, model: str, on_ste
         agent_tools, recall = make_agent_tools(settings, memory, executor), MemoryRecall(memory, executor)
         try:
             if agent_tools.servers is not None:
-                await agent_tools.servers.tried()
+                await agent_tools.servers.wait_until_tried()
             if agent_tools.knowledge is not None:
-                await agent_tools.knowledge.read_anew()
+                await agent_tools.knowledge.reload()
             return await replay(memory, make_agent(settings, memory, asked, recall, agent_tools.tools), wanted, on_step)
         finally:
             await asked.close()

@@ -25,7 +25,7 @@ from bot.app.processes.watchdog import count_inherited_exits, reporting, watchin
 from bot.app.web import has_playground, is_configured, playground_running, web_running
 from bot.app.wiring.build import Running, assemble
 from bot.app.wiring.extras import needs_extra
-from bot.app.wiring.knowledge import knowledge_kept
+from bot.app.wiring.knowledge import reloading
 from bot.app.wiring.metering import Metering, make_metering
 from bot.app.wiring.slack_installations import installation_database
 from bot.app.wiring.startup import stop_event
@@ -101,7 +101,7 @@ async def serve(settings: Settings, memory: Memory, platforms: Sequence[str]) ->
         await stack.enter_async_context(sharing_running(settings, memory, sharing, shared))
         own_messengers += shared
         await stack.enter_async_context(reminders_running(running, memory, own_messengers))
-        await stack.enter_async_context(knowledge_kept(running.agent_tools.knowledge, memory.clock))
+        await stack.enter_async_context(reloading(running.agent_tools.knowledge, memory.clock))
         if is_configured(settings):
             await _serve_web(stack, settings, memory, running, runners, metering)
         take_over = partial(_take_over, settings, memory, running.goodbot, stack, own_messengers)

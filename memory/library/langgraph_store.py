@@ -26,7 +26,7 @@ from memory.library.episodic import EpisodicMemory
 from memory.library.items import ItemKey, ItemMemory, NewItem, StoredItem
 from memory.model import Episode, Vector
 from memory.model.validation import require_instance, require_texts
-from memory.rules.retrieval.likeness import cosine
+from memory.rules.retrieval.similarity import cosine
 
 LESSONS = ("goodbot", "lessons")
 """The namespace of lessons: read-only, searched by meaning only, and not listed."""

@@ -107,5 +107,5 @@ class TopicTable(Protocol):
     def naming(self, workspace: str, topic_ids: Iterable[str]) -> list[TopicEvent]:
         """The entries of audit logs whose detail names one of these topics, in order."""
 
-    def retell(self, event: TopicEvent) -> None:
+    def replace_detail(self, event: TopicEvent) -> None:
         """Replace the detail of the entry with this `seq`, only to erase words from it."""

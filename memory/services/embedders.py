@@ -18,7 +18,7 @@ from memory.errors import EmbeddingFailed
 from memory.model import Vector
 from memory.model.evidence import ActionText
 from memory.ports import ActionFit, Clock, Embedder, Neighbour, Neighbourhood, Store, Transaction
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.similarity import unit_cosine
 
 log = logging.getLogger(__name__)
 
@@ -193,15 +193,15 @@ class OtherEmbedders:
             )
             searched += found.searched
             with suppress(EmbeddingFailed):  # which the log was told
-                now = self._as_now(tx, workspace, goal, found.hits)
+                now = self._rescored(tx, workspace, goal, found.hits)
                 if found.fits:
                     scales = _Scales(*self._far(model, vector, goal, actions), *_means(found.hits, now))
-                    fits = _pooled(fits, {name: scales.as_now(fit) for name, fit in found.fits.items()})
+                    fits = _pooled(fits, {name: scales.converted(fit) for name, fit in found.fits.items()})
                 hits += now
         hits.sort(key=lambda hit: (hit.cosine, hit.episode_id), reverse=True)
         return Neighbourhood.of(searched, [hit for hit in hits[:k] if hit.cosine >= min_cosine], fits)
 
-    def _as_now(self, tx: Transaction, workspace: str, goal: Vector, hits: Sequence[Neighbour]) -> list[Neighbour]:
+    def _rescored(self, tx: Transaction, workspace: str, goal: Vector, hits: Sequence[Neighbour]) -> list[Neighbour]:
         """The hits that still exist, with their similarity by the current embedder. Raises `EmbeddingFailed`."""
         stored = tx.episodes.get_many(workspace, [hit.episode_id for hit in hits])
         there = [hit for hit in hits if hit.episode_id in stored]
@@ -239,7 +239,7 @@ class _Scales:
     other_near: float
     near: float
 
-    def as_now(self, fit: ActionFit) -> ActionFit:
+    def converted(self, fit: ActionFit) -> ActionFit:
         """The similarities of the other model, converted linearly."""
         reach = self.other_near - self.other_far
         slope = (self.near - self.far) / reach if reach > _TOO_CLOSE else 1.0

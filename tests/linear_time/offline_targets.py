@@ -47,8 +47,8 @@ from bot.model import ModelReply, ModelTurn, ToolCall, ToolTurn
 from memory.library.working_memory import Observation
 from memory.model import Audience, Episode, Lesson, Scope, Step, StepKind, Vector
 from memory.model.evidence import Evidence
-from memory.rules.retrieval.likeness import are_opposed
 from memory.rules.retrieval.prompt import indented, one_line
+from memory.rules.retrieval.similarity import are_opposed
 from tests.bot.adapters.llm.offline_tools import CLOCK, OFFERED
 from tests.linear_time.target import Target
 

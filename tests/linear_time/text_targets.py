@@ -36,7 +36,7 @@ from memory.model.teaching import emoji_spellings
 from memory.rules import consolidation, quarantine
 from memory.rules.evidence.named_action import named_action
 from memory.rules.redaction import Redactor
-from memory.rules.retrieval import adapter, consensus, likeness, prompt
+from memory.rules.retrieval import adapter, consensus, prompt, similarity
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.use_detection import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
 from memory.rules.use_detection.similarity import SimilarityDetector
@@ -162,7 +162,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "keyword detector, answer": lambda text: KeywordDetector().match(_LESSON, text),
     "keyword detector, lesson": lambda text: KeywordDetector().match(text, _LESSON),
     # memory/rules/retrieval
-    "likeness.likeness": lambda text: likeness.likeness(text, text[::-1]),
+    "similarity.word_similarity": lambda text: similarity.word_similarity(text, text[::-1]),
     "prompt.neutralise": prompt.neutralise,
     "prompt.escapes": prompt.escapes,
     "prompt.indented": prompt.indented,

@@ -17,7 +17,7 @@ LARGEST_PLAIN = 8_000_000
 """Bytes. Discord takes 10 MiB in one message, and what it takes has changed before."""
 
 
-async def small_enough(attachment: Attachment) -> Attachment:
+async def compressed_if_large(attachment: Attachment) -> Attachment:
     """The attachment, compressed (in a thread) if it is large."""
     if len(attachment.content) <= LARGEST_PLAIN:
         return attachment

@@ -246,7 +246,7 @@ def _invite(application: discord.AppInfo) -> CheckResult:
         remedy = f'switch "Requires OAuth2 Code Grant" off: {PORTAL}, page "Bot"'
         return failed(INVITE, f"the app asks for a code grant, and so its invitation {link} fails", remedy)
     who = "anybody who manages a server" if application.bot_public else "only the app's owner"
-    rights = ", ".join(right_names(RIGHTS))
+    rights = ", ".join(permission_names(RIGHTS))
     return passed(INVITE, f"{who} can invite it: {link} (scopes {' and '.join(SCOPES)}; {rights})")
 
 
@@ -255,7 +255,7 @@ def _judged(where: str, rights: discord.Permissions, remedy: str) -> CheckResult
     missing = discord.Permissions(RIGHTS.value & ~rights.value)
     if not missing.value:
         return where
-    return failed(CHANNELS, f"in {where} the bot may not: {', '.join(right_names(missing))}", remedy)
+    return failed(CHANNELS, f"in {where} the bot may not: {', '.join(permission_names(missing))}", remedy)
 
 
 def invite_link(token: str) -> str:
@@ -273,6 +273,6 @@ def invite_link_of(application: int) -> str:
     return discord.utils.oauth_url(application, permissions=RIGHTS, scopes=SCOPES)
 
 
-def right_names(rights: discord.Permissions) -> list[str]:
+def permission_names(rights: discord.Permissions) -> list[str]:
     """The names of these rights as on Discord's own pages."""
     return [_WORDS.get(name, name.replace("_", " ").title()) for name, is_set in rights if is_set]

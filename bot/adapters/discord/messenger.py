@@ -11,7 +11,7 @@ import discord
 from bot.adapters.discord import menu
 from bot.adapters.discord.client import Client, Handlers, HeldShards, use_api
 from bot.adapters.discord.directory import PLATFORM, Channels, Roles, name_of
-from bot.adapters.discord.files import small_enough
+from bot.adapters.discord.files import compressed_if_large
 from bot.adapters.discord.incoming import lookups
 from bot.adapters.discord.incoming.context import HandlerContext
 from bot.adapters.discord.incoming.intake import Intake
@@ -25,7 +25,7 @@ from bot.adapters.discord.outgoing.long_answers import MOST_MESSAGES, PACE_S
 from bot.adapters.discord.outgoing.posting import Posting, in_parts
 from bot.adapters.discord.outgoing.typing_indicator import StaleProgressLines, TypingIndicator
 from bot.adapters.discord.rest import FAULTS, Rest, translated_errors
-from bot.adapters.flow_control import Sleep, Tasks, until_reachable
+from bot.adapters.flow_control import Sleep, Tasks, connect_with_retries
 from bot.adapters.naming import Names, plain_name
 from bot.config import DiscordSettings
 from bot.conversation.counts import count
@@ -107,7 +107,7 @@ class DiscordMessenger:
         """
         use_api(self._settings.api_url)
         working = asyncio.ensure_future(
-            until_reachable(partial(self._log_in, sink), self._sleep, "Discord", honours_retry_after=True)
+            connect_with_retries(partial(self._log_in, sink), self._sleep, "Discord", honours_retry_after=True)
         )
         closed = asyncio.create_task(self._closed.wait())
         try:
@@ -255,7 +255,7 @@ class DiscordMessenger:
     async def hand_over(self, message: BotMessage, attachment: Attachment) -> None:
         """Send a file to one person privately. Raises `MessengerError`."""
         context = await self._wait_for_context(f"handing a file to {message.private_to}")
-        await context.posting.hand_over(message, await small_enough(attachment))
+        await context.posting.hand_over(message, await compressed_if_large(attachment))
 
     async def remarks(self, scope: Scope, message_id: str, wanted: Sequence[str], last: int) -> list[Remark]:
         """What people wrote before a message in its channel. Raises `MessengerError`."""

@@ -115,7 +115,7 @@ def from_response(response: vendor.ModelResponse, name: str, offered: Collection
     return ModelReply(turn=ModelTurn(text=text, calls=calls), usage=usage, model=response.model_name or name)
 
 
-def usage_of_lost(text: str, whole: vendor.ModelResponse) -> Usage:
+def usage_of_broken_stream(text: str, whole: vendor.ModelResponse) -> Usage:
     """The usage of a stream that broke off after this text, where the same request then had the `whole` reply.
 
     The prompt is the same; the tokens of the text are estimated.

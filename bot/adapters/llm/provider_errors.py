@@ -31,7 +31,7 @@ def is_safe(exc: Exception, secret: str) -> bool:
     return True
 
 
-def is_worth_asking_whole(exc: Exception) -> bool:
+def may_succeed_unstreamed(exc: Exception) -> bool:
     """Whether a failed stream may succeed as a request without streaming."""
     return not isinstance(exc, vendor.ModelHTTPError) or exc.status_code in _NO_STREAMS
 

@@ -120,7 +120,7 @@ class ProviderModel:
             # A server may echo the key in its answer; then the cause must not be logged either.
             raise fault from (exc if provider_errors.is_safe(exc, self._api_key) else None)
         reply = dialogue.from_response(response, self.name, {tool.name for tool in request.tools})
-        return replace(reply, usage=reply.usage + dialogue.usage_of_lost(lost, response)) if lost else reply
+        return replace(reply, usage=reply.usage + dialogue.usage_of_broken_stream(lost, response)) if lost else reply
 
     async def _streamed(
         self,
@@ -152,7 +152,7 @@ class ProviderModel:
                         next_shown = number + 1 + number // _FIRST_CHUNKS
                 response = stream.get()
         except provider_errors.STREAM_FAULTS as exc:
-            if not provider_errors.is_worth_asking_whole(exc):
+            if not provider_errors.may_succeed_unstreamed(exc):
                 raise
             log.info("%s: a stream broke off, asking for the whole reply: %s", self.name, type(exc).__name__)
             return None, came

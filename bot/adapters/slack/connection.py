@@ -13,7 +13,7 @@ from slack_bolt.adapter.socket_mode.aiohttp import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.socket_mode.request import SocketModeRequest
 
-from bot.adapters.flow_control import FairGate, Sleep, until_reachable
+from bot.adapters.flow_control import FairGate, Sleep, connect_with_retries
 from bot.adapters.slack.web import Web, library_log, names_token
 from bot.config import SlackSettings
 from bot.conversation.executor import run_unless
@@ -228,7 +228,7 @@ class Connections:
         """
         try:
             for connection in self._connections:
-                await run_unless(ended, until_reachable(connection.open, sleep, "Slack"))
+                await run_unless(ended, connect_with_retries(connection.open, sleep, "Slack"))
                 if ended.is_set():
                     return
             log.info(on_open)

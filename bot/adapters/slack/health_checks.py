@@ -52,7 +52,7 @@ def token_findings(settings: SlackSettings) -> list[CheckResult]:
     """Whether the tokens that the mode needs are set and of the right kind. Makes no request."""
     bot, app = settings.bot_token.get_secret_value(), settings.app_token.get_secret_value()
     found = []
-    if serves_several(settings):
+    if has_several_workspaces(settings):
         found += _oauth_findings(settings)
     elif not bot:
         where = f'copy it from {APPS}, page "OAuth & Permissions", into SLACK_BOT_TOKEN'
@@ -66,12 +66,12 @@ def token_findings(settings: SlackSettings) -> list[CheckResult]:
     if settings.mode == "http" and not settings.signing_secret.get_secret_value():
         remedy = f'copy the "Signing Secret" from {APPS}, page "Basic Information", into SLACK_SIGNING_SECRET'
         found.append(failed(TOKENS, "mode http needs a signing secret, and SLACK_SIGNING_SECRET is not set", remedy))
-    first = "client id and secret, token key" if serves_several(settings) else "bot token"
+    first = "client id and secret, token key" if has_several_workspaces(settings) else "bot token"
     second = "app token" if settings.mode == "socket" else "signing secret"
     return found or [passed(TOKENS, f"{first} and {second} for Slack are set")]
 
 
-def serves_several(settings: SlackSettings) -> bool:
+def has_several_workspaces(settings: SlackSettings) -> bool:
     """Whether workspaces install the app by themselves, instead of one whose token is set."""
     return bool(settings.client_id) and not settings.bot_token.get_secret_value()
 
@@ -125,7 +125,7 @@ class SlackHealthChecks:
             return found
         await self._web.open()
         try:
-            if serves_several(self._settings):
+            if has_several_workspaces(self._settings):
                 return [*found, *await self._of_several()]
             try:
                 identity = await self._ask(self._web.client.auth_test, "the bot's token")

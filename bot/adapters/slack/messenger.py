@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from bot.adapters import command_words, commonmark
-from bot.adapters.flow_control import Sleep, until_reachable
+from bot.adapters.flow_control import Sleep, connect_with_retries
 from bot.adapters.naming import Names, by_name
 from bot.adapters.private_reply import reply_to
 from bot.adapters.slack.connection import Connections, check_tokens, make_connections
@@ -153,7 +153,7 @@ class SlackMessenger(Lookups):
 
     async def _join_when_reachable(self) -> None:
         try:
-            await run_unless(self._ended, until_reachable(self.join, self._sleep, "Slack"))
+            await run_unless(self._ended, connect_with_retries(self.join, self._sleep, "Slack"))
         except NotPermitted as error:
             raise names_token(error, "SLACK_BOT_TOKEN", _REMEDY) from error.__cause__
 

@@ -68,7 +68,7 @@ class McpServers:
         self._callers = asyncio.get_running_loop()
         self._thread.start()
 
-    async def tried(self) -> None:
+    async def wait_until_tried(self) -> None:
         """Wait until each server has given its tools or failed, for a limited time."""
         for link in self._links:
             await asyncio.to_thread(link.tried.wait, 2 * link.timeout_s)

@@ -12,7 +12,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from bot.adapters.web.authentication import Keys
 from bot.adapters.web.envelope import problem
 from bot.adapters.web.metrics import Metrics
-from bot.adapters.web.pages.access import is_from_here, is_loopback
+from bot.adapters.web.pages.access import is_from_this_machine, is_loopback
 from memory.model.api_key import Right
 
 _AREAS = {"v1": "api", "w": "pages"}
@@ -69,4 +69,4 @@ class MetricsPage:
 
 def _is_local(request: Request) -> bool:
     """Whether a request comes from this machine and names it as its host: a header alone can be forged."""
-    return request.client is not None and is_loopback(request.client.host) and is_from_here(request)
+    return request.client is not None and is_loopback(request.client.host) and is_from_this_machine(request)

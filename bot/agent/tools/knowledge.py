@@ -13,7 +13,7 @@ from bot.agent.tools.similarity import Embed
 from bot.errors import ToolFailed, ToolRetry
 from memory.errors import MemoryFault
 from memory.model import Vector
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.similarity import unit_cosine
 
 _SHOWN = 3
 _MIN_SIMILARITY = 0.35

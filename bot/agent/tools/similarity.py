@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 
 from memory.model import Vector
-from memory.rules.retrieval.likeness import COMPARED_CHARACTERS, unit_cosine
+from memory.rules.retrieval.similarity import COMPARED_CHARACTERS, unit_cosine
 
 Embed = Callable[[Sequence[str]], Awaitable[Sequence[Vector]]]
 """Embeds texts: one unit vector each, in order. Raises `memory.errors.EmbeddingFailed`."""

@@ -11,7 +11,7 @@ from memory.services.topics.facts import ChangeResult
 from memory.services.topics.listing import KnownTopic
 
 _LIKE = 0.45
-"""The least likeness, 0..1, of a topic that is shown."""
+"""The least similarity, 0..1, of a topic that is shown."""
 
 About = Callable[[Scope, str], Awaitable[Sequence[KnownTopic]]]
 """The topics most like a text, best first. Raises `MemoryFault`."""
@@ -33,7 +33,7 @@ def look_up_tool(topics_about: About, attend: Attend) -> Tool:
         if not about:
             raise ToolRetry("look_up needs to be told what about.")
         try:
-            fitting = [each for each in await topics_about(context.scope, about) if each.likeness >= _LIKE]
+            fitting = [each for each in await topics_about(context.scope, about) if each.similarity >= _LIKE]
             answer, topic = _first_answer(fitting, wanted_in(about))
             if topic is not None:
                 context.credit(topic.people)

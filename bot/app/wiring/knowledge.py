@@ -40,7 +40,7 @@ class Knowledge:
         """The tool that searches them."""
         return knowledge_tool(self.base)
 
-    async def read_anew(self) -> None:
+    async def reload(self) -> None:
         """Read every page and resource again. Those that cannot be read stay as they were."""
         turn = asyncio.Semaphore(_AT_ONCE)
 
@@ -100,11 +100,11 @@ def _converters() -> "Converters":
 
 
 @asynccontextmanager
-async def knowledge_kept(knowledge: Knowledge | None, clock: Clock) -> AsyncIterator[None]:
+async def reloading(knowledge: Knowledge | None, clock: Clock) -> AsyncIterator[None]:
     """Read pages and resources now and periodically; reading is cancelled at the end."""
     if knowledge is None or not (knowledge.settings.knowledge.pages or knowledge.servers):
         yield
         return
     every_s = knowledge.settings.knowledge.refresh_minutes * 60
-    async with run_periodically({"knowledge": knowledge.read_anew}, every_s=every_s, clock=clock, break_off=True):
+    async with run_periodically({"knowledge": knowledge.reload}, every_s=every_s, clock=clock, break_off=True):
         yield

@@ -44,7 +44,7 @@ class UnknownAnswers:
     async def words(self, messenger: Messenger, incoming: Incoming, result: RunResult) -> str:
         """The reply to a question without an answer to it or to a part; empty where only the mark is shown."""
         scope, missing = incoming.scope, missing_parts(result.nodes)
-        how = tell_me(messenger.how_to_type) if len(missing) < 2 else tell_me_one(messenger.how_to_type)
+        how = how_to_teach(messenger.how_to_type) if len(missing) < 2 else how_to_teach_one(messenger.how_to_type)
         is_task = all(asks_to_do(each.goal) for each in missing or result.nodes[:1])
         how = "" if is_task else f" {how}"
         is_among_people = scope.visibility is not Visibility.DIRECT and scope.platform in _WITH_CHANNELS
@@ -81,11 +81,11 @@ def asks_to_do(request: str) -> bool:
     return _TASK.match(request) is not None
 
 
-def tell_me(how_to_type: HowToType) -> str:
+def how_to_teach(how_to_type: HowToType) -> str:
     """How to teach what the bot does not know."""
     return f"Whoever knows it, tell me: `{how_to_type('correct')} ...`, and I will know it next time."
 
 
-def tell_me_one(how_to_type: HowToType) -> str:
+def how_to_teach_one(how_to_type: HowToType) -> str:
     """The same for several questions: who corrects is asked which one it answers."""
     return f"Whoever knows one of them, tell me: `{how_to_type('correct')} ...`; I ask which one it answers."

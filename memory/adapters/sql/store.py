@@ -33,7 +33,7 @@ from memory.adapters.sql.recall.plane_cache import PlaneCache
 from memory.adapters.sql.tables.deliveries import incoming, outgoing
 from memory.adapters.sql.tables.episodes import episodes, events
 from memory.adapters.sql.tables.topics import topics
-from memory.adapters.sql.transaction.driver import raise_ours, translated_errors
+from memory.adapters.sql.transaction.driver import raise_memory_fault, translated_errors
 from memory.adapters.sql.transaction.session import Session
 from memory.errors import InvalidInput, StoreUnavailable
 from memory.model.upkeep import DamagedRow
@@ -184,7 +184,7 @@ class SqlStore:
             try:
                 connection, transaction = self._database.begin(writes=writes)
             except Exception as exc:
-                raise_ours(exc, where)
+                raise_memory_fault(exc, where)
                 raise
             try:
                 session = Session(connection, where, writes=writes, erasures_seen=erasures_seen)
@@ -195,7 +195,7 @@ class SqlStore:
                 try:
                     self._database.commit(connection, transaction)
                 except Exception as exc:
-                    raise_ours(exc, where)
+                    raise_memory_fault(exc, where)
                     raise
             finally:
                 self._database.release(connection)

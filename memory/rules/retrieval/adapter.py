@@ -12,8 +12,8 @@ from memory.errors import InvalidInput
 from memory.model import Scope, StageCounts, Vector, Verdict
 from memory.model.validation import shown_value
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.likeness import cosine
 from memory.rules.retrieval.pipeline import MemoryCandidate, select
+from memory.rules.retrieval.similarity import cosine
 
 M = TypeVar("M")
 

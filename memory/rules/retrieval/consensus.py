@@ -12,7 +12,7 @@ from functools import cache
 from memory.model import Audience, Episode, Exemplar, Lesson, Vector, Verdict, Vote
 from memory.model.normal_form import comparable
 from memory.rules.retrieval.answer_words import AnswerWords
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.similarity import unit_cosine
 from memory.rules.use_detection.vocabulary import all_languages, stop_words
 
 SAME_QUESTION = 0.9

@@ -35,8 +35,8 @@ from memory.rules.retrieval.adapter import (
 )
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import Backing, settle_disagreements, voice_of
-from memory.rules.retrieval.likeness import likeness, unit_cosine
 from memory.rules.retrieval.pipeline import MemoryCandidate, overlap
+from memory.rules.retrieval.similarity import unit_cosine, word_similarity
 from memory.services.core import Core
 from memory.services.embedders import merged
 from memory.services.recall.by_words import nearest_by_words
@@ -364,10 +364,10 @@ class _Search:
         return voice_of(exemplar, self._votes.get(exemplar.episode.run_id, ()), self.scope.person)
 
     def _similarity(self, one: Episode, other: Episode) -> float:
-        """The cosine of their goals' embeddings, or their likeness by words without embeddings of one model."""
+        """The cosine of their goals' embeddings, or their similarity by words without embeddings of one model."""
         first, second = self._vectors.get(one.id), self._vectors.get(other.id)
         if first is None or second is None or first[0] != second[0]:
-            return likeness(one.goal, other.goal)
+            return word_similarity(one.goal, other.goal)
         return unit_cosine(first[1], second[1])
 
     # Read once for all lessons, and only if some disagree.

@@ -31,7 +31,7 @@ from memory.model import (
 from memory.ports import EpisodeFilter, Transaction
 from memory.rules.approvals import argument_kinds, permission_key
 from memory.rules.chat_settings import APPROVALS, LEARNED
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.similarity import unit_cosine
 from memory.services.core import Core, event, put_short_memory
 from memory.services.settings.chat_settings import settings_at
 

@@ -111,7 +111,7 @@ class Audit:
             found = tx.episodes.get_many(workspace, listed)
         return [found[each] for each in listed]
 
-    def all_whole(self, workspace: str, wanted: EpisodeFilter) -> Iterator[list[Episode]]:
+    def all_episodes(self, workspace: str, wanted: EpisodeFilter) -> Iterator[list[Episode]]:
         """All of the list with full episodes, `wanted.limit` at a time."""
         while found := self.whole(workspace, wanted):
             yield found

@@ -102,7 +102,7 @@ def _hand_on(tx: Transaction, topic: Topic, name: str, parts: Iterable[str], nam
         tx.topics.put(replace(each, merged_into=name))
     for event in tx.topics.event_log(topic.workspace, name):
         if event.kind is TopicEventKind.CREATED:
-            tx.topics.retell(replace(event, detail={**event.detail, "title": None}))
+            tx.topics.replace_detail(replace(event, detail={**event.detail, "title": None}))
 
 
 def _split(tx: Transaction, topic: Topic, home: Topic, at: datetime) -> Topic:
@@ -118,7 +118,7 @@ def _rename(tx: Transaction, workspace: str, names: Mapping[str, str], gone: Col
     erased = {**dict.fromkeys(gone, ""), **names}
     for event in tx.topics.naming(workspace, erased):
         key = NAMING[event.kind]
-        tx.topics.retell(replace(event, detail={**event.detail, key: erased[str(event.detail[key])]}))
+        tx.topics.replace_detail(replace(event, detail={**event.detail, key: erased[str(event.detail[key])]}))
     for field in _all_fields(tx, workspace):
         if field.ref_topic_id in erased:
             tx.topics.put_field(replace(field, ref_topic_id=erased[field.ref_topic_id] or None))
@@ -133,7 +133,7 @@ def _erase_revision_ids(tx: Transaction, workspace: str, topic_ids: Collection[s
         for event in (event for topic_id in group for event in tx.topics.event_log(workspace, topic_id)):
             named = event.detail.get("revision")
             if named in ids and (event.detail.get("field"), named) not in left:
-                tx.topics.retell(replace(event, detail={**event.detail, "revision": ""}))
+                tx.topics.replace_detail(replace(event, detail={**event.detail, "revision": ""}))
 
 
 def _all_fields(tx: Transaction, workspace: str) -> list[TopicField]:

@@ -7,7 +7,7 @@ from memory.model import Audience, Scope, Vector
 from memory.model.topic import Topic
 from memory.ports import Clock, Transaction
 from memory.rules.audience import is_personal
-from memory.rules.retrieval.likeness import cosine
+from memory.rules.retrieval.similarity import cosine
 from memory.rules.use_detection.words import content_words, terms
 from memory.services.topics.bundles import AllTopics, VisibleTopics
 from memory.services.topics.query import FieldBundle
@@ -28,7 +28,7 @@ class KnownTopic:
     """The fields by name, each with its values."""
     people: tuple[str, ...]
     """The authors: who brought it up, and who gave values."""
-    likeness: float = 0.0
+    similarity: float = 0.0
     """The similarity to the text that was searched for."""
 
     @property
@@ -68,7 +68,7 @@ class Listing:
         found = [each for each in standing if archived or each.archived_at is None]
         return sorted(found, key=lambda each: ((each.title or each.id).casefold(), each.seq))
 
-    def known(self, topics: Sequence[Topic], likeness: Sequence[float] = ()) -> list[KnownTopic]:
+    def known(self, topics: Sequence[Topic], similarity: Sequence[float] = ()) -> list[KnownTopic]:
         """These topics with their fields and values, in two SQL statements."""
         ids = [each.id for each in topics]
         fields = self.visible.fields(ids, at=self.clock(), limit=HISTORY)
@@ -81,7 +81,7 @@ class Listing:
                 topic=self.visible.shown(each),
                 fields=tuple(fields[each.id][name] for name in sorted(fields[each.id])),
                 people=tuple(filter(None, people[each.id])),
-                likeness=likeness[place] if likeness else 0.0,
+                similarity=similarity[place] if similarity else 0.0,
             )
             for place, each in enumerate(topics)
         ]
@@ -94,7 +94,9 @@ class Listing:
         stored = self.tx.topics.vectors(self.visible.workspace, model, [each.id for each in live])
         words = content_words(text)
         scores = {
-            each.id: _likeness(each, words, stored.get(each.id), vector) for each in live if each.title or each.summary
+            each.id: _similarity(each, words, stored.get(each.id), vector)
+            for each in live
+            if each.title or each.summary
         }
         best = sorted((each for each in live if each.id in scores), key=lambda each: (-scores[each.id], each.seq))
         return self.known(best[:limit], [scores[each.id] for each in best[:limit]])
@@ -107,7 +109,7 @@ class Listing:
         ]
 
 
-def _likeness(topic: Topic, words: Set[str], stored: Vector | None, vector: Vector | None) -> float:
+def _similarity(topic: Topic, words: Set[str], stored: Vector | None, vector: Vector | None) -> float:
     title = terms(topic.title or "")
     is_named = bool(title) and all(term.forms & words for term in title)
     return cosine(stored, vector) + (NAMED if is_named else 0.0)

@@ -34,8 +34,8 @@ from memory.rules.quarantine import flags
 from memory.rules.retrieval.adapter import RetrievalInput
 from memory.rules.retrieval.config import RetrievalConfig
 from memory.rules.retrieval.consensus import is_same_question
-from memory.rules.retrieval.likeness import likeness, unit_cosine
 from memory.rules.retrieval.pipeline import overlap
+from memory.rules.retrieval.similarity import unit_cosine, word_similarity
 from memory.services.core import Core
 
 LOOKED_AT = 500
@@ -229,7 +229,7 @@ def _similar_guesses(
         if situation.current_state_embedding is not None and known is not None and known[0] == model:
             intent = unit_cosine(known[1], cast("Vector", situation.current_state_embedding))
         else:
-            intent = likeness(situation.goal, episode.goal)
+            intent = word_similarity(situation.goal, episode.goal)
         if intent < config.min_intent or intent <= 0:
             continue
         shared = overlap(situation.current_env, frozenset(episode.context_before), weights=config.element_weights)
@@ -257,4 +257,4 @@ def _is_own_here(episode: Episode, scope: Scope) -> bool:
 
 
 def _by_words(one: Episode, other: Episode) -> float:
-    return likeness(one.goal, other.goal)
+    return word_similarity(one.goal, other.goal)

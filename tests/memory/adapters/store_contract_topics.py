@@ -109,7 +109,7 @@ CHANGES: dict[str, Callable[[Transaction, str], object]] = {
     "erase_words": lambda tx, w: tx.topics.erase_words(w, "ana"),
     "copy_vector": lambda tx, w: tx.topics.copy_vector(w, "t1", "t2"),
     "move": lambda tx, w: moved(tx, w),
-    "retell": lambda tx, w: tx.topics.retell(replace(told(tx, w, "t1", "revised"), detail={})),
+    "replace_detail": lambda tx, w: tx.topics.replace_detail(replace(told(tx, w, "t1", "revised"), detail={})),
 }
 """Every method that changes something."""
 
@@ -342,6 +342,6 @@ class WorldContract(StoreCase):
             assert [each.detail for each in found] == [named[each.kind] for each in found]
             assert [each.kind for each in found] == ["linked", "merged", "restored"]
             assert (tx.topics.naming("w", ["t2"]), tx.topics.naming("w", [])) == ([], [])
-            tx.topics.retell(replace(found[1], detail={"into": "t3"}))
+            tx.topics.replace_detail(replace(found[1], detail={"into": "t3"}))
             assert [each.kind for each in tx.topics.naming("w", ["t1"])] == ["linked", "restored"]
             assert tx.topics.naming("w", ["t3"]) == [replace(found[1], detail={"into": "t3"})]

@@ -55,7 +55,7 @@ from memory.errors import EmbeddingFailed, InvalidInput, MemoryFault, NotFound
 from memory.library.agent import AgentMemory
 from memory.library.langgraph_store import LangGraphStore
 from memory.model import Audience, Exemplar, Signal, Step, StepKind, Vector, Verdict, Visibility
-from memory.rules.retrieval.likeness import cosine, unit_cosine
+from memory.rules.retrieval.similarity import cosine, unit_cosine
 from memory.rules.use_detection import KeywordDetector, SimilarityDetector
 from memory.services.embedders import CheckedEmbedder
 from memory.services.topics import Placement, Related

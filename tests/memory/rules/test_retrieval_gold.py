@@ -16,7 +16,7 @@ from memory import DefaultRetriever, get_retriever, set_retriever
 from memory.model import Verdict
 from memory.rules.retrieval.adapter import GivenMemories, Remembered, RetrievalInput, RetrievalOutput, action_signature
 from memory.rules.retrieval.config import RetrievalConfig
-from memory.rules.retrieval.likeness import cosine
+from memory.rules.retrieval.similarity import cosine
 from tests import GOLD
 from tests.doubles.memory_world import START
 

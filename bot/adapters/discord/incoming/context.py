@@ -55,7 +55,7 @@ class HandlerContext:
 
     def tidy(self, channel: int) -> None:
         """Start removing progress lines that a killed process left in a channel or thread."""
-        self.tasks.start(("left lines", channel), lambda: self.stale_progress_lines.take_away(channel))
+        self.tasks.start(("left lines", channel), lambda: self.stale_progress_lines.remove(channel))
 
     async def role_in(self, channel_id: int, person: int) -> tuple[ChannelInfo, Role] | None:
         """A person's role in another channel or thread, with the channel; None if they may not view it or use the bot.

@@ -148,7 +148,7 @@ class StaleProgressLines:
         self._started_at = started_at
         self._seen: TTLCache[int, bool, datetime] = TTLCache(_MOST_CHANNELS, timedelta(days=1), clock)
 
-    async def take_away(self, channel: int) -> None:
+    async def remove(self, channel: int) -> None:
         """Remove them from a channel, unless that was done before."""
         if self._seen.get(channel):
             return

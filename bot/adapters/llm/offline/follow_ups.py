@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from bot.adapters.llm.offline.similarity import Similarity
 from bot.adapters.llm.offline.tokenizer import request_words
-from memory.rules.retrieval.likeness import words
+from memory.rules.retrieval.similarity import words
 
 MOST_WORDS = 9
 _FEW = 2

@@ -28,7 +28,7 @@ from memory.model.evidence import (
     untaught_belief,
 )
 from memory.rules.evidence.judged_lesson import ANSWER
-from memory.rules.retrieval.likeness import Opposition, are_opposed, opposition
+from memory.rules.retrieval.similarity import Opposition, are_opposed, opposition
 
 EXPAND = "expand"
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from math import sqrt
 
 from memory.model import Vector
-from memory.rules.retrieval.likeness import COMPARED_CHARACTERS, unit_cosine
+from memory.rules.retrieval.similarity import COMPARED_CHARACTERS, unit_cosine
 
 Embed = Callable[[Sequence[str]], list[Vector]]
 """Embeds texts, as `memory.ports.Embedder.embed`: a unit vector for each. Blocking. Raises `EmbeddingFailed`."""

@@ -2,7 +2,7 @@
 
 import re
 
-from memory.rules.retrieval.likeness import words
+from memory.rules.retrieval.similarity import words
 
 _ASKING_WORDS = (
     "a about all also am an and any are as at be been but by can could did do does exactly for from get give had has "

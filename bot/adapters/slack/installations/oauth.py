@@ -103,10 +103,10 @@ def oauth_pages(
     async def install(request: web.Request) -> web.Response:
         return await _answered(flow.handle_installation, request)
 
-    async def come_back(request: web.Request) -> web.Response:
+    async def callback(request: web.Request) -> web.Response:
         return await _answered(flow.handle_callback, request)
 
-    return [web.get(INSTALL_PATH, install, allow_head=False), web.get(REDIRECT_PATH, come_back, allow_head=False)]
+    return [web.get(INSTALL_PATH, install, allow_head=False), web.get(REDIRECT_PATH, callback, allow_head=False)]
 
 
 def _oauth_settings(settings: SlackSettings, installations: Installations) -> AsyncOAuthSettings:

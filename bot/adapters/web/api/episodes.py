@@ -132,7 +132,7 @@ def list_(memory: ServedMemory, who: Admin, wanted: Annotated[ListQuery, Query()
 def export(memory: ServedMemory, who: Admin, wanted: Annotated[EpisodeQuery, Query()]) -> StreamingResponse:
     """Every episode of the list, whole, one JSON object a line, read from the database as it is sent."""
     page = wanted.filter(who, limit=_EXPORT_ROWS)
-    parts = memory.audit.all_whole(who.workspace, page)
+    parts = memory.audit.all_episodes(who.workspace, page)
     lines = ("".join(json.dumps(plain(each), ensure_ascii=False) + "\n" for each in found) for found in parts)
     first = next(lines, "")  # before the response begins, so that a fault has its status
     return StreamingResponse(chain([first], lines), media_type=NDJSON)

@@ -90,7 +90,7 @@ class Accounts:
         """The account of this name, or None."""
         return self._by_name.get(name)
 
-    def vouched_for(self, name: str) -> Account | None:
+    def identified_by_provider(self, name: str) -> Account | None:
         """The account of a person whom an OpenID provider identified; never one with a password."""
         account = self._by_name.get(name)
         return account if account is not None and not account.digest and name != ADMINISTRATOR else None
@@ -156,7 +156,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-def is_from_here(request: Request) -> bool:
+def is_from_this_machine(request: Request) -> bool:
     """Whether a request names this machine and was not forwarded: any other name may be made to resolve to it."""
     is_passed_on = any(name in request.headers for name in ("x-forwarded-for", "x-forwarded-host", "forwarded"))
     return is_loopback(request.headers.get("host", "")) and not is_passed_on

@@ -140,7 +140,7 @@ def _every(visit: Visit) -> Iterator[list[Episode]]:
     """The whole list of whole episodes in batches."""
     filters = {name: visit.query.get(name, "").strip() for name in _FIELDS}
     wanted = replace(_wanted(visit, filters), limit=_FILE_ROWS, after="")
-    return (visit.shown(*found) for found in visit.memory.audit.all_whole(visit.workspace, wanted))
+    return (visit.shown(*found) for found in visit.memory.audit.all_episodes(visit.workspace, wanted))
 
 
 PAGE = AdminPage(

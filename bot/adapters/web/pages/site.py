@@ -26,7 +26,7 @@ from bot.adapters.web.pages import (
     review,
     topics,
 )
-from bot.adapters.web.pages.access import Account, Accounts, WebRole, is_from_here
+from bot.adapters.web.pages.access import Account, Accounts, WebRole, is_from_this_machine
 from bot.adapters.web.pages.cookies import Cookies, LoginCookie, without_notice
 from bot.adapters.web.pages.oidc import OpenIdConnect
 from bot.adapters.web.pages.page import AdminPage, PageParts, PageRoute, Redirect, Visit
@@ -107,7 +107,7 @@ class Site:
         """The endpoint with security headers. Without logins it is refused unless the request is from this machine."""
 
         async def guarded(request: Request) -> Response:
-            if self.accounts.is_open and not is_from_here(request):
+            if self.accounts.is_open and not is_from_this_machine(request):
                 response = self._plain(421, "This address is open to this machine alone: set GOODBOT_WEB_PASSWORD.")
             else:
                 try:
@@ -178,7 +178,7 @@ class Site:
             names = await provider.names(request)
         except AccessDenied as error:
             return self._login_page(request, str(error), 403)
-        account = next(filter(None, map(self.accounts.vouched_for, names)), None)
+        account = next(filter(None, map(self.accounts.identified_by_provider, names)), None)
         if account is None:
             return self._login_page(request, "Nobody has given you a role here: ask an administrator.", 403)
         return self._logged_in(request, account)

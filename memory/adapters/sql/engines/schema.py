@@ -7,7 +7,7 @@ from sqlalchemy import Connection, MetaData, text
 
 from memory.adapters.sql.engines.database import Database
 from memory.adapters.sql.tables.columns import metadata
-from memory.adapters.sql.tables.lesson_versions import derived, forms, make_anew
+from memory.adapters.sql.tables.lesson_versions import derived, forms, recreate_triggers
 from memory.adapters.sql.transaction.driver import translated_errors
 from memory.errors import MoveUnfinished, NotADatabase, SchemaMismatch
 
@@ -62,7 +62,7 @@ def require_schema(database: Database, *, migrate: bool, moving: str = "") -> No
             upgrade(connection)
         elif missing := _missing(connection, database):
             log.warning("the database %s lacked %s, which are made anew", database.where, missing)
-            make_anew(connection)
+            recreate_triggers(connection)
 
 
 def _missing(connection: Connection, database: Database) -> str:

@@ -43,7 +43,7 @@ IS_UNFINISHED = or_(_i.progress == Progress.ACCEPTED, and_(tuple_(_i.workspace, 
 """Whether a message is accepted, or answered or set aside with unsent parts (found by these parts)."""
 
 
-def lives(message: FromClause) -> ColumnElement[bool]:
+def is_held(message: FromClause) -> ColumnElement[bool]:
     """Whether the process that holds a message is alive."""
     lease = leases.alias()
     return exists().where(lease.c.name == literal(PROCESS) + message.c.held_by, lease.c.until > bindparam("now"))
@@ -60,16 +60,16 @@ def _in_one_conversation(one: FromClause, other: FromClause) -> ColumnElement[bo
 _open = select(*_i).where(_i.workspace == bindparam("home"), IS_UNFINISHED).cte("open")
 _c, _other, _earlier = _open.alias("candidate"), _open.alias("other"), _open.alias("earlier")
 _IS_TAKEN = exists().where(
-    _in_one_conversation(_other, _c), _other.c.event_id != _c.c.event_id, _other.c.turn.in_(AT_WORK), lives(_other)
+    _in_one_conversation(_other, _c), _other.c.event_id != _c.c.event_id, _other.c.turn.in_(AT_WORK), is_held(_other)
 )
 _IS_BEHIND = exists().where(
     _in_one_conversation(_earlier, _c),
     _earlier.c.progress == Progress.ACCEPTED,
-    or_(_earlier.c.turn != Turn.LEFT, ~lives(_earlier)),
+    or_(_earlier.c.turn != Turn.LEFT, ~is_held(_earlier)),
     tuple_(_earlier.c.at, _earlier.c.event_id) < tuple_(_c.c.at, _c.c.event_id),
 )
 _FREE = select(_c.c.workspace, _c.c.event_id).where(
-    or_(and_(_c.c.held_by == bindparam("process"), _c.c.turn == Turn.WAITS), ~lives(_c)),
+    or_(and_(_c.c.held_by == bindparam("process"), _c.c.turn == Turn.WAITS), ~is_held(_c)),
     ~_IS_TAKEN,
     or_(_c.c.progress != Progress.ACCEPTED, ~_IS_BEHIND),
 )

@@ -26,7 +26,7 @@ from sqlalchemy import (
 
 from memory.adapters.row_validation import chunks, require_storable
 from memory.adapters.sql.queries.chat_settings import is_set_in_chat
-from memory.adapters.sql.queries.conversation_leases import AT_WORK, IS_UNFINISHED, lives, of_turn, turn_at_once
+from memory.adapters.sql.queries.conversation_leases import AT_WORK, IS_UNFINISHED, is_held, of_turn, turn_at_once
 from memory.adapters.sql.queries.people import channel_visibility
 from memory.adapters.sql.tables.administration import settings
 from memory.adapters.sql.tables.columns import READ_AS
@@ -141,7 +141,7 @@ _SET_ASIDE = _WHOLE.where(_i.progress == Progress.SET_ASIDE).order_by(
 )
 _BEING_ANSWERED = (
     _WHOLE.where(matching(incoming, "channel", "thread"), _i.progress == Progress.ACCEPTED)
-    .where(_i.turn.in_(AT_WORK), lives(incoming))
+    .where(_i.turn.in_(AT_WORK), is_held(incoming))
     .order_by(_i.at, _i.event_id)
 )
 _MOVE = update(incoming).where(_i.workspace == bindparam("w"), _i.event_id == bindparam("event"))

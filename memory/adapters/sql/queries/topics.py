@@ -242,7 +242,7 @@ class SqlTopicTable(SqlTable):
             event for event in (self._session.all(TopicEvent, every) if wanted else ()) if names_topic(event, wanted)
         ]
 
-    def retell(self, event: TopicEvent) -> None:
+    def replace_detail(self, event: TopicEvent) -> None:
         self._session.require_writing()
         here = (topic_events.c.workspace == event.workspace, topic_events.c.seq == event.seq)
         self._session.run(update(topic_events).where(*here).values(detail=require_storable(event).detail))

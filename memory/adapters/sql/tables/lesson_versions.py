@@ -96,7 +96,7 @@ def create_triggers(connection: Connection) -> None:
         connection.exec_driver_sql(f"COMMENT ON FUNCTION mark_lessons() IS '{_postgres_form()}'")
 
 
-def make_anew(connection: Connection) -> None:
+def recreate_triggers(connection: Connection) -> None:
     """Create the table if it is missing and all triggers, and drop all marks, as changes may have been missed."""
     derived.create_all(connection)
     for name, statement in triggers(connection.dialect.name).items():

@@ -147,11 +147,11 @@ def translated_errors(where: Where) -> Iterator[None]:
     try:
         yield
     except Exception as exc:
-        raise_ours(exc, where)
+        raise_memory_fault(exc, where)
         raise
 
 
-def raise_ours(exc: Exception, where: Where) -> None:
+def raise_memory_fault(exc: Exception, where: Where) -> None:
     """Raise the error of `memory.errors` for a caught database error; returns for other exceptions.
 
     Cheaper than `translated_errors` where many statements run.

@@ -23,7 +23,7 @@ from memory.adapters.sql.transaction.driver import (
     Where,
     is_driver_error,
     prepare,
-    raise_ours,
+    raise_memory_fault,
     translated_errors,
 )
 from memory.errors import Conflict, NotFound, StoreUnavailable
@@ -201,7 +201,7 @@ class Session:
             if prepared := prepare(statement, dialect, tuple(parameters)):
                 return _found_on_driver(self._connection, prepared.words, prepared.values(parameters))
         except Exception as exc:
-            raise_ours(exc, self._where)
+            raise_memory_fault(exc, self._where)
             raise
         return self.rows(statement, parameters)
 
@@ -220,7 +220,7 @@ class Session:
                         cursor.close()
                 return
         except Exception as exc:
-            raise_ours(exc, self._where)
+            raise_memory_fault(exc, self._where)
             raise
         yield from self.rows(statement, parameters)
 
@@ -235,7 +235,7 @@ class Session:
                 return self._read(statement, given, lambda: [row for row in [found.first()] if row is not None])
             return self._read(statement, given, found.all)
         except Exception as exc:
-            raise_ours(exc, self._where)
+            raise_memory_fault(exc, self._where)
             raise
 
     def _prepared(self, statement: Executable, given: Parameters | None) -> PreparedStatement | None:
@@ -359,7 +359,7 @@ class Session:
                 return int(run(self._connection, prepared.words, prepared.values(parameters)).rowcount)
             return self._connection.execute(statement, parameters).rowcount
         except Exception as exc:
-            raise_ours(exc, self._where)
+            raise_memory_fault(exc, self._where)
             raise
 
     def changed(self, statement: Executable, parameters: dict[str, Any]) -> Row[Any] | None:

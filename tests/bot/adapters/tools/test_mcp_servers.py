@@ -97,7 +97,7 @@ async def test_a_program_has_its_tools_called_under_its_name() -> None:
 async def test_who_waits_for_the_servers_has_the_tools_of_all_that_answer() -> None:
     async with connected(local(), McpServer(name="gone", command=("false",))) as link:
         assert link.registry.names == ()
-        await link.servers.tried()
+        await link.servers.wait_until_tried()
         assert "office__echo" in link.registry.names
 
 

@@ -52,7 +52,7 @@ def pdf(text: str) -> bytes:
 async def looked_up(settings: Settings, query: str) -> str:
     knowledge = make_knowledge(settings, embed)
     assert knowledge is not None
-    await knowledge.read_anew()
+    await knowledge.reload()
     result = await ToolRegistry([knowledge_tool(knowledge.base)]).run(
         tool_call("search_knowledge", query=query), CONTEXT
     )
@@ -84,14 +84,14 @@ async def test_pages_are_read_by_their_address_and_kept_where_they_are_gone(tmp_
         settings = configured(tmp_path, GOODBOT_KNOWLEDGE_PAGES=f"{url}/canteen, {url}/parking.pdf, {url}/gone")
         knowledge = make_knowledge(settings, embed)
         assert knowledge is not None
-        await knowledge.read_anew()
+        await knowledge.reload()
         (first, *_) = await knowledge.base.search("the canteen opens at eleven on weekdays")
         assert first.file == f"{url}/canteen"
         (first, *_) = await knowledge.base.search("park behind the barn")
         assert first.file == f"{url}/parking.pdf"
         del pages["/canteen"]
         pages["/parking.pdf"] = response(pdf("Park in the yard."), "Content-Type: application/pdf")
-        await knowledge.read_anew()
+        await knowledge.reload()
         (first, *_) = await knowledge.base.search("the canteen opens at eleven on weekdays")
         assert first.file == f"{url}/canteen"
         (first, *_) = await knowledge.base.search("park in the yard")
@@ -106,7 +106,7 @@ async def test_what_a_server_offers_is_looked_up_in(tmp_path: Path) -> None:
     async with connected(local()) as link:
         await link.has("office__echo")
         knowledge.servers = link.servers
-        await knowledge.read_anew()
+        await knowledge.reload()
     (first, *_) = await knowledge.base.search("visitors park behind the green barn")
     assert (first.file, first.heading) == ("docs://handbook", "Parking")
 

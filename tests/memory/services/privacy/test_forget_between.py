@@ -15,7 +15,7 @@ from memory.adapters.sql.engines.sqlite import SqliteDatabase
 from memory.errors import EmbeddingFailed
 from memory.model import Audience, Role, Vector
 from memory.ports import EpisodeFilter, Transaction
-from memory.rules.retrieval.likeness import unit_cosine
+from memory.rules.retrieval.similarity import unit_cosine
 from tests.doubles.conversation import ANA, BOB, TEA, Chat, Oracle
 from tests.doubles.memory_world import World
 from tests.doubles.model import answer, call

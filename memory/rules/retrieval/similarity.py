@@ -67,7 +67,7 @@ def _bounded(cosine: float) -> float:
     return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else 0.0
 
 
-def likeness(left: str, right: str) -> float:
+def word_similarity(left: str, right: str) -> float:
     """The Dice coefficient of the content words of two texts, 0..1; 0 if either has none."""
     one, other = content_words(left), content_words(right)
     return 2 * len(one & other) / (len(one) + len(other)) if one and other else 0.0

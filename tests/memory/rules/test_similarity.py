@@ -2,7 +2,7 @@
 
 import pytest
 
-from memory.rules.retrieval.likeness import Opposition, are_opposed, opposition
+from memory.rules.retrieval.similarity import Opposition, are_opposed, opposition
 
 
 @pytest.mark.parametrize(
