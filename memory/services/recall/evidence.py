@@ -206,18 +206,18 @@ def _judged(
     sides = [
         (approves, behind, _voices(behind, weight_of))
         for approves in ((hit.verdict is _SUCCESS,) if is_decided else (True, False))
+        if not (approves and is_question)  # a liked question says nothing about its options
         for behind in ([vote for vote in counted if (vote.value > 0) is approves],)
         if behind or is_decided
     ]
-    if not is_decided and not is_question and len(sides) == 2 and _weight(sides[0][2]) == _weight(sides[1][2]):
+    if len(sides) == 2 and _weight(sides[0][2]) == _weight(sides[1][2]):
         return []
     found: list[JudgedLesson] = []
     for approves, behind, voices in sides:
         # An own decision counts in full, even if one who agrees weighs less.
         if is_decided and is_own and (len(behind) < 2 or _weight(voices) < 1):
             voices = ()
-        says_nothing = is_question and approves  # a liked question says nothing about its options
-        if (is_decided or voices) and not says_nothing:
+        if is_decided or voices:
             one = JudgedLesson(
                 id=summary.id,
                 goal=summary.goal,
