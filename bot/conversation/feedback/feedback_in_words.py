@@ -97,7 +97,7 @@ def feedback_in(message: str, question: str = "", answer: str = "") -> FeedbackR
     if rest:  # "Team Owl? It's Team Heron": the answer is doubted, and then corrected.
         is_echo = bool(words_in(echo)) and words_in(echo) <= words_in(answer)
         return _refusal(f"no, {rest.strip()}", question, answer) if is_echo else None
-    if answer.rstrip().endswith("?") and not words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)):
+    if answer.rstrip().endswith("?") and not _offers_more(answer):
         return None  # It answers the bot's question.
     if thumb := THUMB.fullmatch(text):
         return APPROVED if thumb["up"] else REFUSED
@@ -117,57 +117,77 @@ def feedback_in(message: str, question: str = "", answer: str = "") -> FeedbackR
 def _refusal(text: str, question: str, answer: str) -> FeedbackReading | None:
     """The feedback in a text that begins with words of refusal."""
     opening = RefusalOpening(text, question, answer)
-    if not (opening.is_strong or opening.is_no or opening.is_contrary or opening.is_believed):
-        return None
     behind = text[opening.end :]
     rest = _without_end(behind)
-    offers = not opening.is_strong and words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING))
-    refuses = REFUSED if opening.is_strong or (opening.is_no and not rest and not offers) else None
-    is_polite = words.COURTESY.match(behind) is not None and not opening.is_strong
-    if is_polite or words.MEANT.match(rest) or (rest and praises(rest) and not opening.is_strong):
+    if words.MEANT.match(rest):
         return None
-    is_means = words.ASKS_HOW.search(question) is not None and words.MEANS.match(rest) is not None
-    if not rest or (_is_no_answer(rest) and not is_means and not words.DONT.match(rest)):
-        return refuses
+    if opening.is_strong:
+        return _after_strong_refusal(opening, rest, question, answer)
+    is_weak = opening.is_no or opening.is_contrary or opening.is_believed
+    if not is_weak or words.COURTESY.match(behind) or (rest and praises(rest)):
+        return None
+    return _after_weak_refusal(opening, rest, question, answer)
+
+
+def _after_strong_refusal(opening: RefusalOpening, rest: str, question: str, answer: str) -> FeedbackReading:
+    """The feedback after words that say that the answer is wrong: what follows is right, if it can be an answer."""
+    is_means = _is_means(rest, question)
+    if not rest or not (is_means or _may_be_right(rest)):
+        return REFUSED
+    _, rest, is_denial = _what_is_so(rest)
+    is_answer = opening.is_given or is_means or words.begins_statement(rest) or _is_evident(rest, question, answer)
+    return FeedbackReading(correction=rest) if is_answer and not is_denial else REFUSED
+
+
+def _after_weak_refusal(opening: RefusalOpening, rest: str, question: str, answer: str) -> FeedbackReading | None:
+    """The feedback after "no", "actually" or "I think": sure if what follows can be an answer, else to be asked."""
+    if not rest:
+        return REFUSED if opening.is_no and not _offers_more(answer) else None
+    is_means, is_refusal = _is_means(rest, question), opening.is_no or opening.is_contrary
     is_place = words.PLACE_OR_TIME.match(rest) and words.ASKS_WHERE_OR_WHEN.search(question)
-    is_apart = opening.is_marked or opening.is_strong or is_place
+    is_apart = opening.is_marked or bool(is_place)
+    if not (is_means or _may_be_right(rest)):
+        return None
     if not (is_apart or words.begins_statement(rest) or words.DONT.match(rest)):
         return None
-    clause, behind = first_clause(rest)
-    clause, rest, is_denial = _what_is_so(clause, rest, behind)
+    clause, rest, is_denial = _what_is_so(rest)
     if is_denial:
-        return refuses or _denial(clause, rest, question, answer)
-    if opening.is_strong:
-        is_answer = opening.is_given or is_means or words.begins_statement(rest) or _is_evident(rest, question, answer)
-        return FeedbackReading(correction=rest) if is_answer else refuses
+        return _denial(clause, rest, question, answer)
     if words.FIRST_PERSON.search(clause) and not words.tells_what_to_do(rest):
         return None
-    may_state = words.begins_statement(rest) or (opening.is_no and bool(is_apart) and len(clause.split()) > 2)
-    is_value = is_means or (opening.is_kind and len(rest.split()) <= _FEW)
-    return _otherwise(opening, rest, is_value or _is_evident(rest, question, answer), may_state)
-
-
-def _otherwise(opening: RefusalOpening, rest: str, is_answer: bool, may_state: bool) -> FeedbackReading | None:
-    """The feedback in the words after a weak refusal: sure if they can be an answer, else to be asked."""
-    if opening.is_believed and not (opening.is_no or opening.is_contrary or words.IT_IS.match(rest)):
+    if not (is_refusal or words.IT_IS.match(rest)):
         return None
-    if is_answer:
+    is_value = is_means or (opening.is_kind and len(rest.split()) <= _FEW)
+    if is_value or _is_evident(rest, question, answer):
         return FeedbackReading(correction=rest)
-    return (
-        FeedbackReading(correction=rest, is_sure=False)
-        if may_state and (opening.is_no or opening.is_contrary)
-        else None
-    )
+    may_state = words.begins_statement(rest) or (opening.is_no and is_apart and len(clause.split()) > 2)
+    return FeedbackReading(correction=rest, is_sure=False) if may_state and is_refusal else None
 
 
-def _what_is_so(clause: str, rest: str, behind: str) -> tuple[str, str, bool]:
+def _is_means(text: str, question: str) -> bool:
+    """Whether a text names the means that a question asks for."""
+    return words.ASKS_HOW.search(question) is not None and words.MEANS.match(text) is not None
+
+
+def _may_be_right(text: str) -> bool:
+    """Whether a text is something to teach, or forbids something."""
+    return not _is_no_answer(text) or words.DONT.match(text) is not None
+
+
+def _offers_more(answer: str) -> bool:
+    """Whether an answer ends with an offer, so that "no" declines that."""
+    return words.OFFERS_MORE.search(answer, max(0, len(answer) - _ENDING)) is not None
+
+
+def _what_is_so(text: str) -> tuple[str, str, bool]:
     """The first clause that states a fact, the text from it on, and whether there is only a denial."""
+    clause, behind = first_clause(text)
     denies = words.DENIES.search(clause) is not None
     if denies and (not behind or _is_no_answer(behind)):
-        return clause, rest, True
+        return clause, text, True
     if denies or (words.ENDED.search(clause) and (words.tells_what_to_do(behind) or words.IT_IS.match(behind))):
         return first_clause(behind)[0], behind, False
-    return clause, rest, False
+    return clause, text, False
 
 
 def _denial(clause: str, rest: str, question: str, answer: str) -> FeedbackReading | None:
