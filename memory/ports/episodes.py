@@ -263,7 +263,7 @@ class EpisodeTable(Protocol):
         """The matching episodes by creation (ties by id), without trajectories, contexts and thoughts."""
 
     def outlines(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        """The same without any texts, for choosing from a long list what to read."""
+        """The matching episodes as `search` orders them, without any texts, for choosing what to read."""
 
     def delete(self, workspace: str, episode_ids: Iterable[str]) -> int:
         """Erase episodes with vectors, index entries, links, log and retrieval items. Returns how many existed."""
@@ -312,7 +312,7 @@ class EpisodeTable(Protocol):
         """Make the episode findable in exactly these partitions (none = nowhere). Needs a stored vector."""
 
     def set_indexes(self, workspace: str, entries: Mapping[str, Sequence[IndexEntry]]) -> None:
-        """The same as `set_index` of many episodes, by id, whose vectors did not change. Those without one stay out."""
+        """Do `set_index` for many episodes, by id, whose vectors did not change. Those without one stay out."""
 
     def change_index(
         self, workspace: str, *, put: Sequence[tuple[str, IndexEntry]], remove: Sequence[tuple[str, IndexEntry]]

@@ -48,7 +48,7 @@ class EventLog(Protocol):
         """The episode's events in order."""
 
     def of_episodes(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
-        """The same of several, by episode, for those that have any."""
+        """The events of each of these episodes in order, by episode, for those that have any."""
 
     def gradings(self, workspace: str, episode_ids: Iterable[str]) -> dict[str, list[Event]]:
         """The gradings of these, and what was withdrawn of them, by episode, for those that have any.
@@ -178,7 +178,7 @@ class DeliveryTable(Protocol):
         """The answer's parts in order."""
 
     def outgoing_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Outgoing]]:
-        """The same of several answers, by run, for those that have any, in one statement."""
+        """The parts of several answers in order, by run, for those that have any, in one statement."""
 
     def drop_unsent(self, workspace: str, run_id: str) -> bool:
         """Erase the answer's parts that were not sent; returns whether there were any."""
@@ -229,7 +229,7 @@ class RetrievalTable(Protocol):
         """Record a recall with its items."""
 
     def add(self, retrievals: Sequence[Retrieval], items: Sequence[RetrievalItem]) -> None:
-        """The same for several recalls of one workspace, none of them recorded yet, with the items of all."""
+        """Record several recalls of one workspace, none of them recorded yet, with the items of all."""
 
     def get(self, workspace: str, retrieval_id: str) -> tuple[Retrieval, list[RetrievalItem]] | None:
         """The recall with its items by rank, or None."""
@@ -238,7 +238,7 @@ class RetrievalTable(Protocol):
         """The run's recalls in order, items by rank."""
 
     def of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[tuple[Retrieval, list[RetrievalItem]]]]:
-        """The same of several runs, by run, for those that have any, in two statements."""
+        """The recalls of several runs in order, by run, for those that have any, in two statements."""
 
     def evidence_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, EvidenceRecord]:
         """The evidence of the first node of each of these runs, by run, for those that have it, in one statement."""
@@ -252,7 +252,7 @@ class RetrievalTable(Protocol):
     def of_episodes(
         self, workspace: str, episode_ids: Iterable[str]
     ) -> dict[str, list[tuple[Retrieval, RetrievalItem]]]:
-        """The same of several, by episode, for those that ever were."""
+        """The recalls in which several episodes were shown, newest first, by episode, for those that ever were."""
 
     def delete_runs(self, workspace: str, run_ids: Iterable[str]) -> None:
         """Erase the recalls of these runs."""

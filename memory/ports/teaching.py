@@ -19,7 +19,7 @@ class TeachingTable(Protocol):
         """
 
     def put_reactions(self, *given: Reaction, events: int) -> None:
-        """The same for several of one workspace, each with the number of its event.
+        """Write several registers of one workspace, each with the number of its event.
 
         Their events are, in this order, the first of the `events` newest ones of the log.
         """
@@ -66,7 +66,7 @@ class TeachingTable(Protocol):
         """The run's votes by node, then actor."""
 
     def votes_of_runs(self, workspace: str, run_ids: Iterable[str]) -> dict[str, list[Vote]]:
-        """The same for several runs, by run, for those that have any."""
+        """The votes of several runs by node, then actor; by run, for those that have any."""
 
     def mark_limited(self, workspace: str, marks: Mapping[tuple[str, str, str], bool]) -> None:
         """Store for votes, by run, node and voter, whether each exceeds its voter's limit."""

@@ -47,7 +47,7 @@ def read(value: object, emoji: EmojiMap) -> Contents:
 
 
 def read_archive(path: Path, emoji: EmojiMap, progress: Callable[[str, int, int], None]) -> Contents:
-    """The same of an archive of such files. Raises `InvalidInput` where it has none, or those of several servers."""
+    """The content of a zip archive of exports. Raises `InvalidInput` if it has none, or exports of several servers."""
     every: list[Contents] = []
     with opened(path) as archive:
         for number, name in enumerate(archive.names, start=1):

@@ -190,7 +190,7 @@ def packed(question: FilledFrom, answer: FilledFrom) -> str:
 
 
 def message_ids_of_form(text: str) -> tuple[FilledFrom, FilledFrom]:
-    """The same messages, from the id of a form; without their texts."""
+    """The messages that a form was filled in with, read from its id (`packed`); without their texts."""
     asked, asker, reply, author = (str(int(each, 16) or "") for each in (text or "0-0-0-0").split("-"))
     return FilledFrom(message_id=asked, person=asker), FilledFrom(message_id=reply, person=author, is_answer=True)
 

@@ -159,7 +159,7 @@ class Conversations:
         return is_free and not self.turns.is_elsewhere(message)
 
     async def running_anywhere(self, scope: Scope) -> Incoming | None:
-        """The same as `running_in`, in all processes."""
+        """The message that this or another process is answering in this channel and thread (`running_in`)."""
         return self.running_in(scope) or await self.turns.running_in(scope)
 
     async def stop_anywhere(self, message: Incoming) -> bool:

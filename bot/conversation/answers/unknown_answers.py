@@ -87,5 +87,5 @@ def how_to_teach(how_to_type: HowToType) -> str:
 
 
 def how_to_teach_one(how_to_type: HowToType) -> str:
-    """The same for several questions: who corrects is asked which one it answers."""
+    """How to teach one of several answers: who corrects is asked which question it is for."""
     return f"Whoever knows one of them, tell me: `{how_to_type('correct')} ...`; I ask which one it answers."

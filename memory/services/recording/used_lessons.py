@@ -67,7 +67,7 @@ class LessonInPrompt:
         )
 
     def item(self) -> RetrievalItem:
-        """Its item in the record of the recall."""
+        """The lesson's item in the record of the recall."""
         exemplar = self.exemplar
         return RetrievalItem(
             workspace=exemplar.episode.workspace,

@@ -105,14 +105,14 @@ class Audit:
             return tx.episodes.search(workspace, wanted)
 
     def whole(self, workspace: str, wanted: EpisodeFilter) -> list[Episode]:
-        """The same list with full episodes, in two SQL statements."""
+        """A list of full episodes, in two SQL statements."""
         with self._core.store.read() as tx:
             listed = [each.id for each in tx.episodes.outlines(workspace, wanted)]
             found = tx.episodes.get_many(workspace, listed)
         return [found[each] for each in listed]
 
     def all_episodes(self, workspace: str, wanted: EpisodeFilter) -> Iterator[list[Episode]]:
-        """All of the list with full episodes, `wanted.limit` at a time."""
+        """All full episodes of a list, `wanted.limit` at a time."""
         while found := self.whole(workspace, wanted):
             yield found
             wanted = replace(wanted, after=found[-1].id)

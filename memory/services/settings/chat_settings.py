@@ -136,7 +136,7 @@ def settings_at(core: Core, tx: Transaction, workspace: str, channel: str) -> di
 
 
 def settable_of(core: Core, stored: Iterable[ChatSetting]) -> dict[str, ChatSetting]:
-    """The same from settings that were already read for the channel and its workspace."""
+    """Of the settings stored for a channel and its workspace, those in effect that may be set in chat, by name."""
     found = in_force(stored)
     return {name: each for name, each in found.items() if name in core.settable}
 

@@ -49,7 +49,7 @@ class Sources:
 
     @property
     def people(self) -> frozenset[str]:
-        """All of them."""
+        """Everybody whose words the lesson has, besides its author."""
         return self.of_question | self.of_answer
 
     @property

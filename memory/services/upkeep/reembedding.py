@@ -74,7 +74,7 @@ class Reembedding:
         return len(same), max(goals, default="")
 
     def _topics(self, workspace: str, after: str, limit: int) -> tuple[int, str]:
-        """The same for topics."""
+        """Embed one batch of topics. Returns their number and the last id read, which is empty at the end."""
         model = self._core.embedder.name
         with self._core.store.read() as tx:
             texts = self._texts(tx, workspace, tx.topics.without_vector(workspace, model, after=after, limit=limit))

@@ -63,7 +63,7 @@ def why_archived(tx: Transaction, episode: Episode) -> dict[str, object]:
 
 
 def why_archived_in(log: Sequence[Event]) -> dict[str, object]:
-    """The same for an archived episode, from its events."""
+    """The detail of the event by which upkeep archived an episode, found in its log; empty if it did not."""
     moved = _last_move_in(log)
     return dict(moved.detail) if moved is not None and moved.actor == ACTOR else {}
 

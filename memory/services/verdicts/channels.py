@@ -45,7 +45,7 @@ class Channels:
 
 
 def store_visibility(tx: Transaction, scope: Scope, now: datetime) -> bool:
-    """The same as `Channels.note`, in a transaction that writes anyway."""
+    """Store a channel's present visibility, unless it is a guess, in a transaction that writes anyway."""
     if not scope.has_new_visibility(None):
         return False
     known = _known(tx, scope)

@@ -149,7 +149,7 @@ class StaleProgressLines:
         self._seen: TTLCache[int, bool, datetime] = TTLCache(_MOST_CHANNELS, timedelta(days=1), clock)
 
     async def remove(self, channel: int) -> None:
-        """Remove them from a channel, unless that was done before."""
+        """Remove stale progress lines from a channel, unless that was done before."""
         if self._seen.get(channel):
             return
         self._seen[channel] = True

@@ -32,7 +32,7 @@ def prompt_evidence(
 
 
 def _judged(lessons: Sequence[PromptLesson], actions: Sequence[str]) -> Iterator[JudgedLesson]:
-    """Each lesson, and for a corrected mistake also the correction."""
+    """The lessons of a prompt as input of the evidence rule; a corrected mistake is followed by its correction."""
     answers = [text for lesson in lessons for text in (lesson.answer, lesson.instead) if text]
     whole = {one_line(text, _WRONG_ANSWER_CHARACTERS): text for text in answers}
     for number, lesson in enumerate(lessons):

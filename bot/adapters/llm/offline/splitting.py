@@ -210,7 +210,7 @@ def _may_part(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
 
 
 def _are_no_pair(before: str, after: str, flow: str, is_known: IsRequest) -> bool:
-    """The same for cleaned parts, of which the first may break off."""
+    """Whether two cleaned parts may be separated, of which the first may break off."""
     if _PAIRED.search(_PAIR_ENDS.split(before)[-1]):
         return False
     if flow != "parallel":

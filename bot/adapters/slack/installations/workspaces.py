@@ -48,7 +48,7 @@ _LOOK_S = 1.0
 def _in_its_workspace(
     method: Callable[Concatenate[SlackMessenger, P], Coroutine[Any, Any, R]],
 ) -> Callable[Concatenate["SlackWorkspaces", P], Coroutine[Any, Any, R]]:
-    """The same method of the messenger of the workspace that the first argument names. Raises what that raises."""
+    """A method that calls the messenger of the workspace in its first argument. Raises what that raises."""
 
     async def of_its_workspace(of: "SlackWorkspaces", /, *args: P.args, **kwargs: P.kwargs) -> R:
         first: Any = next(iter((*args, *kwargs.values())))

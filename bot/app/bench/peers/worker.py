@@ -163,11 +163,11 @@ class Mem0:
         self._vectors = vectors
 
     def embed(self, text: str, *_: object) -> list[float]:
-        """As mem0 asks its embedder."""
+        """The vector of a text, as mem0 asks its embedder."""
         return [float(each) for each in self._vectors.of(text)]
 
     def embed_batch(self, texts: Sequence[str], *_: object) -> list[list[float]]:
-        """The same of several."""
+        """The vectors of several texts."""
         return [self.embed(text) for text in texts]
 
     def load(self, people: Sequence[str]) -> None:

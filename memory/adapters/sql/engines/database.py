@@ -22,11 +22,11 @@ class Database(Protocol):
 
     @property
     def where(self) -> Where:
-        """Its name in messages."""
+        """The database's name in messages."""
 
     @property
     def address(self) -> str:
-        """Its unique address, without user and password."""
+        """The database's unique address, without user and password."""
 
     @property
     def another(self) -> str:

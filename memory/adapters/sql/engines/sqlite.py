@@ -245,7 +245,7 @@ class _Connections:
             connection.close()
 
     def close(self) -> None:
-        """As `forget`, and keep no connections any more."""
+        """Close all connections, now or when they are given back, and keep none any more."""
         self._most_idle = 0
         self.forget()
 

@@ -125,7 +125,7 @@ def _news(count: int) -> CompoundSelect[Any]:
 
 @cache
 def _numbers_and_news(count: int, counted: int) -> CompoundSelect[Any]:
-    """Both in one statement, for SQLite, which computes a row only when it is fetched.
+    """`_numbers` and `_news` in one statement, for SQLite, which computes a row only when it is fetched.
 
     An empty row separates them, because the driver fetches one row ahead.
     """

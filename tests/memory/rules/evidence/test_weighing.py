@@ -7,13 +7,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from memory.model import ASK, Episode
 from memory.model.evidence import INITIAL_THRESHOLD, ActionText, Belief, Evidence
 from memory.ports import ActionFit
 from memory.rules.evidence import weighing
 from memory.rules.evidence.judged_lesson import Candidate, JudgedLesson, noise_of
 from memory.rules.evidence.posterior import EvidenceConfig
 from memory.rules.evidence.voices import NoisyVerdict, Voice
-from memory.rules.evidence.weighing import BELIEFS, weigh
+from memory.rules.evidence.weighing import BELIEFS, is_followed, weigh
 
 GOAL = np.array([1.0, 0.0, 0.0])
 TOOL = ActionText(name="clock", description="Tells the time.")
@@ -208,3 +209,20 @@ def test_what_nobody_decided_is_in_no_prior() -> None:
 
 def test_goals_that_fit_like_the_description_change_nothing() -> None:
     assert prior(lessons=7, cosine=0.5 + EvidenceConfig().goals_alike) == pytest.approx(prior())
+
+
+@pytest.mark.parametrize(
+    ("best", "action", "output", "expected"),
+    [
+        (Belief(action="clock", value=1, prior=0), "clock", "09:00", True),
+        (Belief(action="clock", value=1, prior=0), "answer", "09:00", False),
+        (Belief(action="answer", text="At the desk.", value=1, prior=0), "answer", "at the desk", True),
+        (Belief(action="answer", text="At the desk.", value=1, prior=0), "answer", "In the app.", False),
+        (Belief(action="answer", text="At the desk.", value=1, prior=0), ASK, "At the desk.", False),
+    ],
+)
+def test_the_best_is_followed_by_doing_or_saying_it(best: Belief, action: str, output: str, *, expected: bool) -> None:
+    second = Belief(action="notes", value=0.5, prior=0)
+    node = Episode(id="e1", workspace="w", goal="when?", action=action, output=output, created_at=NOW)
+    assert is_followed(Evidence(beliefs=(best, second)), node) is expected
+    assert not is_followed(Evidence(), node)

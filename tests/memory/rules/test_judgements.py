@@ -7,14 +7,13 @@ from datetime import UTC, datetime
 import pytest
 
 from memory.model import ASK, Episode, Reaction, Role, Vote
-from memory.model.evidence import INITIAL_THRESHOLD, Belief, BeliefRecord, Evidence, EvidenceRecord
-from memory.rules.evidence.weighing import is_followed
+from memory.model.evidence import INITIAL_THRESHOLD, BeliefRecord, EvidenceRecord
 from memory.rules.verdict import fold_votes, judgements_of, without_implied
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
 
 
-def episode(action: str = "clock", output: str = "") -> Episode:
+def episode(action: str = "clock") -> Episode:
     return Episode(
         id="e1",
         run_id="r1",
@@ -24,7 +23,6 @@ def episode(action: str = "clock", output: str = "") -> Episode:
         person="ana",
         author="ana",
         action=action,
-        output=output,
         created_at=NOW,
     )
 
@@ -111,22 +109,6 @@ def test_a_vote_on_the_node_replaces_that_on_the_answer() -> None:
     votes = [vote(1), vote(-1, node_id="e1"), vote(-1, "bo", node_id="e2")]
     (found,) = judgements_of(episode(), evidence(followed=True), votes, {})
     assert (found.actor, found.is_right) == ("ana", False)
-
-
-@pytest.mark.parametrize(
-    ("best", "action", "output", "expected"),
-    [
-        (Belief(action="clock", value=1, prior=0), "clock", "09:00", True),
-        (Belief(action="clock", value=1, prior=0), "answer", "09:00", False),
-        (Belief(action="answer", text="At the desk.", value=1, prior=0), "answer", "at the desk", True),
-        (Belief(action="answer", text="At the desk.", value=1, prior=0), "answer", "In the app.", False),
-        (Belief(action="answer", text="At the desk.", value=1, prior=0), ASK, "At the desk.", False),
-    ],
-)
-def test_the_best_is_followed_by_doing_or_saying_it(best: Belief, action: str, output: str, *, expected: bool) -> None:
-    second = Belief(action="notes", value=0.5, prior=0)
-    assert is_followed(Evidence(beliefs=(best, second)), episode(action, output)) is expected
-    assert not is_followed(Evidence(), episode(action, output))
 
 
 def test_what_a_correction_implies_says_nothing_but_a_thumb_beside_it_does() -> None:
