@@ -282,12 +282,8 @@ def sample(session: Session, key: Key, seqs: Sequence[int]) -> RowSample:
 
 def scanned(session: Session, key: Key, most: int) -> VectorPartition:
     """A copy of the `most` newest rows of a partition."""
-    return _copied(session, key, _SCAN, {"most": most})
-
-
-def _copied(session: Session, key: Key, statement: Select[Any], given: Mapping[str, Any]) -> VectorPartition:
     copy = VectorPartition(key.dimension)
-    if row := session.row(statement, {**_where(key), **given}):
+    if row := session.row(_SCAN, {**_where(key), "most": most}):
         with session.readable():
             apply([*row, None], copy, key.dimension)
     return copy
