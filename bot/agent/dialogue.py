@@ -203,14 +203,14 @@ class Dialogue:
 
     def add_reply(self, reply: ModelReply) -> Decision:
         """Add the model's turn and read its decision. Empty turns are left out, as providers refuse them."""
-        turn = _sound_turn(reply.turn)
+        turn = _storable_turn(reply.turn)
         if self._native:
             decision = decide(replace(reply, turn=turn))
         else:
             parsed = textual.parse(turn.text)
             turn, decision = ModelTurn(text=parsed.prose), parsed.decision
             if isinstance(decision.choice, Act):
-                calls = tuple(map(_sound_call, decision.choice.calls))
+                calls = tuple(map(_storable_call, decision.choice.calls))
                 decision = replace(decision, choice=replace(decision.choice, calls=calls))
         if turn.text.strip() or turn.calls:
             self._turns.append(turn)
@@ -250,32 +250,32 @@ class Dialogue:
         self._open = [other for other in self._open if other is not call]
 
 
-def _sound_turn(turn: ModelTurn) -> ModelTurn:
+def _storable_turn(turn: ModelTurn) -> ModelTurn:
     """The turn without characters that cannot be stored, before its calls have effects."""
-    return replace(turn, text=replace_unstorable(turn.text), calls=tuple(map(_sound_call, turn.calls)))
+    return replace(turn, text=replace_unstorable(turn.text), calls=tuple(map(_storable_call, turn.calls)))
 
 
-def _sound_call(call: ToolCall) -> ToolCall:
+def _storable_call(call: ToolCall) -> ToolCall:
     try:
         known = (
             None
             if call.arguments is None
-            else {replace_unstorable(n): _sound(each) for n, each in call.arguments.items()}
+            else {replace_unstorable(n): _storable(each) for n, each in call.arguments.items()}
         )
     except RecursionError:
         known = None
     return replace(call, name=replace_unstorable(call.name), arguments=known, raw=replace_unstorable(call.raw))
 
 
-def _sound(value: object) -> object:
+def _storable(value: object) -> object:
     match value:
         case str():
             return replace_unstorable(value)
         case float() if not math.isfinite(value):
             return str(value)
         case Mapping():
-            return {replace_unstorable(str(name)): _sound(each) for name, each in value.items()}
+            return {replace_unstorable(str(name)): _storable(each) for name, each in value.items()}
         case list() | tuple():
-            return [_sound(each) for each in value]
+            return [_storable(each) for each in value]
         case _:
             return value

@@ -102,5 +102,5 @@ class Fault:
     stored: object
     """The stored value. What people said, and who, is only counted here and in `expected`."""
     expected: object
-    mend: Callable[[], object]
+    repair: Callable[[], object]
     """Repairs the row, within the transaction in which it was found."""

@@ -101,9 +101,9 @@ class _Export:
             self.left_out[_UNTOLD] += 1
         threads = [messages] if "Thread" in str(channel.get("type") or "") else reply_chains(messages)
         for thread in filter(None, threads):
-            spoken = [each for each in thread if each.text or each is thread[0]]
+            messages = [each for each in thread if each.text or each is thread[0]]
             day = self._days.get(thread[0].id, "")
-            if entry := answered_question(spoken, place, self.emoji, self.left_out, day=day, key="discord"):
+            if entry := answered_question(messages, place, self.emoji, self.left_out, day=day, key="discord"):
                 yield entry
 
     def _place(self, channel: Record) -> SourceChannel:

@@ -102,8 +102,8 @@ class Lookups:
         require_own(self._identity, scope.workspace)
         roots = [await self._threads.root(scope.channel, ts) for ts in wanted]
         before = await self._before(scope, message_id) if last else []
-        spoken = [each for each in before if is_by_person(each) and float(each["ts"]) < float(message_id)]
-        newest = spoken[-last:] if last else []
+        by_people = [each for each in before if is_by_person(each) and float(each["ts"]) < float(message_id)]
+        newest = by_people[-last:] if last else []
         found = {str(each["ts"]): each for each in (*filter(is_by_person, roots), *newest)}
         names = await self._named_in(found.values())
         return [

@@ -36,7 +36,7 @@ def who_tool(profile_of: FindProfile, zone_of: FindZone, channel_of: FindChannel
             parts.append(f"You are {_line(profile.name) or scope.person}{title}.")
         if part in ("", "time zone"):
             zone = await zone_of(scope)
-            parts.append(_here(clock().astimezone(ZoneInfo(zone)), zone))
+            parts.append(_local_time(clock().astimezone(ZoneInfo(zone)), zone))
         if part in ("", "channel"):
             parts += _about_channel(await channel_of(scope), scope)
         return "\n".join(parts)
@@ -56,5 +56,5 @@ def _line(text: str) -> str:
     return shown_line(text, _SHOWN_CHARACTERS)
 
 
-def _here(local: datetime, zone: str) -> str:
+def _local_time(local: datetime, zone: str) -> str:
     return f"Your time zone is {zone}, where it is {local:%H:%M} on {local:%A}."

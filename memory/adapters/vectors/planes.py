@@ -230,11 +230,11 @@ def write(
             named.append(batch.records[is_finite])
             rows += len(codes)
         file.write(bytes(-file.tell() % 8))
-        whose = np.concatenate(named)
-        width = whose.dtype["id"].itemsize
+        records = np.concatenate(named)
+        width = records.dtype["id"].itemsize
         header = _HEADER.pack(_MAGIC, token, epoch, seq, most, rows, dimension, width, KINDS_DIGEST)
         checksum = zlib.crc32(header)
-        for part in (seqs[:rows], *(plane[:rows] for plane in planes), steps[:rows], whose):
+        for part in (seqs[:rows], *(plane[:rows] for plane in planes), steps[:rows], records):
             content = part.view(np.uint8)
             checksum = zlib.crc32(content, checksum)
             file.write(content)
@@ -271,7 +271,7 @@ def read(path: Path, known: int = 0) -> Planes | None:
         return None
     if token != known and _checksum(content, start, end) != struct.unpack_from("<I", content, end)[0]:
         return None
-    whose = np.frombuffer(content, record_type(width), rows, named)
+    records = np.frombuffer(content, record_type(width), rows, named)
     every_code = np.frombuffer(content, np.uint8, codes * rows, _HEADER.size).reshape(rows, codes)
     return Planes(
         token=token,
@@ -280,8 +280,8 @@ def read(path: Path, known: int = 0) -> Planes | None:
         seqs=np.frombuffer(content, np.int64, rows, start),
         planes=np.frombuffer(content, np.uint64, rows * words, planes).reshape(words, rows),
         codes=Codes(every_code, np.frombuffer(content, np.float32, rows, steps)),
-        rows=RowFile(file, vectors, dimension, whose),
-        gave_up=gave_up(whose),
+        rows=RowFile(file, vectors, dimension, records),
+        gave_up=gave_up(records),
         content=content,
     )
 

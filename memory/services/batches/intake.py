@@ -85,7 +85,7 @@ class Intake:
     is_dry_run: bool = False
     _answers: dict[_Question, set[str]] = field(default_factory=dict[_Question, set[str]])
     """The answers to each question, in memory and in the file so far."""
-    _ours: dict[tuple[_Question, str], str] = field(default_factory=dict[tuple[_Question, str], str])
+    _in_file: dict[tuple[_Question, str], str] = field(default_factory=dict[tuple[_Question, str], str])
     """The questions and answers of the file so far, with the key of the first proposal that has them."""
     _keys: set[str] = field(default_factory=set[str])
     _flags: dict[str, tuple[Flag, ...]] = field(default_factory=dict[str, tuple[Flag, ...]])
@@ -142,11 +142,11 @@ class Intake:
             return EntryOutcome(status=EntryStatus.KNOWN)
         answers = self._answers.setdefault(draft.asked, set())
         if draft.key in self._keys or draft.words in answers:
-            is_ours = draft.key in self._keys or draft.content in self._ours
+            is_ours = draft.key in self._keys or draft.content in self._in_file
             return EntryOutcome(status=EntryStatus.JOINED if is_ours else EntryStatus.KNOWN)
         differs = bool(answers)
         self._keys.add(draft.key)
-        self._ours[draft.content] = draft.key
+        self._in_file[draft.content] = draft.key
         answers.add(draft.words)
         lesson = self._lessons[draft.key] = self._lesson(draft, now)
         flags = lesson_flags(lesson, has_secret=draft.text.has_secret)
@@ -227,7 +227,7 @@ class Intake:
 
     def _keep_joined(self, tx: Transaction, joined: Sequence[_Entry]) -> None:
         """Store the duplicates too, so that they are recognised next time whatever becomes of the lesson."""
-        firsts = {each.key: self._ours[each.content] for each in joined if each.content in self._ours}
+        firsts = {each.key: self._in_file[each.content] for each in joined if each.content in self._in_file}
         stored = {each.key: each for each in tx.batches.lessons(self.batch.workspace, self.batch.id)} if firsts else {}
         rows = [
             self._row(each, stored[firsts[each.key]].lesson_id)

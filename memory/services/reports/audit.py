@@ -298,7 +298,7 @@ class Audit:
                 faults = _faults(tx, workspace, runs, of_runs)
                 count += len(faults)
                 for fault in faults:
-                    fault.mend()
+                    fault.repair()
                 wrong = 0
                 for run_id in runs:
                     nodes, log = tx.episodes.of_run(workspace, run_id), tx.log.of_run(workspace, run_id)

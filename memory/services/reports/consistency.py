@@ -35,7 +35,7 @@ def faults_of_rules(tx: Transaction, workspace: str) -> list[Fault]:
             what="rule",
             stored=rule.lesson_ids,
             expected=None,
-            mend=partial(drop_invalid_rules, tx, workspace),
+            repair=partial(drop_invalid_rules, tx, workspace),
         )
         for rule in invalid_rules(tx, workspace, tx.upkeep.rules(workspace))
     ]
@@ -54,7 +54,7 @@ def faults_of_records(tx: Transaction, workspace: str, run_ids: Sequence[str]) -
             what="record",
             stored=stored[actor],
             expected=(right, wrong),
-            mend=partial(tx.teaching.recount, workspace, [actor]),
+            repair=partial(tx.teaching.recount, workspace, [actor]),
         )
         for actor, (right, wrong) in counted.items()
         if stored[actor] != (right, wrong)
@@ -81,7 +81,7 @@ def faults_of_threshold(tx: Transaction, workspace: str) -> list[Fault]:
             what="threshold",
             stored=damage or (stored and (stored.value, kept)),
             expected=(expected.value, counted),
-            mend=partial(count_threshold, tx, workspace, budget, stored=stored),
+            repair=partial(count_threshold, tx, workspace, budget, stored=stored),
         )
     ]
 
@@ -106,7 +106,7 @@ def _links(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Seque
                 what="link",
                 stored=None,
                 expected=_plain(link),
-                mend=partial(tx.episodes.add_link, link),
+                repair=partial(tx.episodes.add_link, link),
             )
     for key, link in stored.items():
         # Each link is checked once, with the run whose log records it.
@@ -119,7 +119,7 @@ def _links(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Seque
                 what="link",
                 stored=_plain(link),
                 expected=None,
-                mend=partial(tx.episodes.remove_link, link),
+                repair=partial(tx.episodes.remove_link, link),
             )
 
 
@@ -146,5 +146,5 @@ def _signals(tx: Transaction, workspace: str, nodes: Sequence[Episode], log: Seq
                 what="signal",
                 stored=(item.retrieval_id, *stored),
                 expected=(item.retrieval_id, signal, ratio),
-                mend=partial(tx.retrievals.set_signal, replace(item, signal=signal, ratio=ratio)),
+                repair=partial(tx.retrievals.set_signal, replace(item, signal=signal, ratio=ratio)),
             )

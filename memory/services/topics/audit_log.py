@@ -97,5 +97,5 @@ def faults_of_topics(tx: Transaction, workspace: str) -> Iterator[Fault]:
                     what=f"topic {field.name}",
                     stored=stored,
                     expected=logged,
-                    mend=partial(tx.topics.put, expected),
+                    repair=partial(tx.topics.put, expected),
                 )

@@ -184,7 +184,7 @@ class Posting:
                 text, lambda content, is_all: self._change(message, sent, content, view, is_all=is_all), self.sleep
             )
         except MessengerError as error:
-            return await self._anew(message, sent, text, view, error)
+            return await self._post_whole(message, sent, text, view, error)
         return sent
 
     async def _whole(self, message: BotMessage, sent: str, text: str, view: ui.View | None) -> str:
@@ -196,10 +196,10 @@ class Posting:
                 return await self._send(message, text, view=view, attempt="whole")
             if error.retryable:
                 self._partials[message.run_id] = (sent, message.channel)
-            return await self._anew(message, sent, text, view, error)
+            return await self._post_whole(message, sent, text, view, error)
         return sent
 
-    async def _anew(
+    async def _post_whole(
         self, message: BotMessage, sent: str, text: str, view: ui.View | None, error: MessengerError
     ) -> str:
         """Post the whole answer in place of its beginning; raise a retryable error, as that may still be completed."""

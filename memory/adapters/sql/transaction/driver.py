@@ -45,7 +45,7 @@ _SHOWN = 200
 class PreparedStatement(NamedTuple):
     """A compiled statement, with the converters of its parameters and results."""
 
-    words: str
+    sql: str
     is_positional: bool
     names: Sequence[str]
     """The parameters' names, in the driver's order."""
@@ -111,12 +111,12 @@ def prepare(
     state = compiled.construct_expanded_state({**compiled.params, **sample})
     origins = {each: name for name, several in state.parameter_expansion.items() for each in several}
     order = [(name, origins.get(name, name)) for name in state.positiontup or state.parameters]
-    words = state.statement
-    parts = words.split("?")
+    sql = state.statement
+    parts = sql.split("?")
     if dialect.name == "sqlite" and len(parts) == len(order) + 1:
         # Numbered placeholders pass repeated values once, which halves the time of long statements.
         places = {name: n for n, name in enumerate(dict.fromkeys(order), 1)}
-        words = parts[0] + "".join([f"?{places[name]}{part}" for name, part in zip(order, parts[1:], strict=True)])
+        sql = parts[0] + "".join([f"?{places[name]}{part}" for name, part in zip(order, parts[1:], strict=True)])
         order = list(places)
     of_binds = {name: each.type.dialect_impl(dialect).bind_processor(dialect) for name, each in binds.items()}
     constants = {name: state.parameters[name] for name, origin in order if origin not in names}
@@ -124,7 +124,7 @@ def prepare(
     keys = [column.key for column in columns]
     of_results = [column.type.dialect_impl(dialect).result_processor(dialect, _NUMERIC) for column in columns]
     return PreparedStatement(
-        words=words,
+        sql=sql,
         is_positional=compiled.positional,
         names=[name for name, _ in order],
         given=[(place, make) for place, (_, origin) in enumerate(order) if (make := of_binds[origin]) is not None],

@@ -52,15 +52,15 @@ def begin(connection: Connection, *, writes: bool) -> RootTransaction:
     Not done by a listener of SQLAlchemy's `begin` event, which would slow down each statement.
     """
     transaction = connection.begin()
-    words = _BEGINNINGS[connection.dialect.name, writes]
+    sql = _BEGINNINGS[connection.dialect.name, writes]
     if connection.dialect.name == "sqlite":
-        on_driver(connection, words, ())
+        on_driver(connection, sql, ())
     else:
-        connection.exec_driver_sql(words)
+        connection.exec_driver_sql(sql)
     return transaction
 
 
-def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
+def on_driver(connection: Connection, sql: str, values: Any) -> Any:  # noqa: ANN401 - the driver's
     """Execute a statement on the driver, with one row of parameters or a list of rows; returns the cursor.
 
     SQLAlchemy's `before_cursor_execute` listeners are called. A lost connection is not used again.
@@ -68,8 +68,8 @@ def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: 
     cursor, is_many = connection.connection.cursor(), isinstance(values, list)
     try:
         for listener in connection.dispatch.before_cursor_execute:
-            listener(connection, cursor, words, values, None, is_many)
-        (cursor.executemany if is_many else cursor.execute)(words, values)
+            listener(connection, cursor, sql, values, None, is_many)
+        (cursor.executemany if is_many else cursor.execute)(sql, values)
     except connection.dialect.loaded_dbapi.Error as exc:
         if connection.dialect.is_disconnect(exc, connection.connection, None):
             connection.invalidate(exc)
@@ -77,13 +77,13 @@ def on_driver(connection: Connection, words: str, values: Any) -> Any:  # noqa: 
     return cursor
 
 
-def _found_on_driver(connection: Connection, words: str, values: Any, *, is_first: bool = False) -> list[Any]:  # noqa: ANN401 - the driver's
+def _found_on_driver(connection: Connection, sql: str, values: Any, *, is_first: bool = False) -> list[Any]:  # noqa: ANN401 - the driver's
     """The rows of a query on the driver, or only the first.
 
     The cursor is closed at once: an exception that passed here keeps it alive by its traceback, and an open cursor with
     rows left keeps SQLite's read snapshot, which blocks `erase_free_space`.
     """
-    cursor = on_driver(connection, words, values)
+    cursor = on_driver(connection, sql, values)
     try:
         return cursor.fetchmany(1) if is_first else cursor.fetchall()  # type: ignore[no-any-return]  # the driver's
     finally:
@@ -199,7 +199,7 @@ class Session:
         try:
             dialect = self._connection.dialect
             if prepared := prepare(statement, dialect, tuple(parameters)):
-                return _found_on_driver(self._connection, prepared.words, prepared.values(parameters))
+                return _found_on_driver(self._connection, prepared.sql, prepared.values(parameters))
         except Exception as exc:
             raise_memory_fault(exc, self._where)
             raise
@@ -211,7 +211,7 @@ class Session:
         try:
             dialect = self._connection.dialect
             if self.is_sqlite and (prepared := prepare(statement, dialect, tuple(parameters))):
-                cursor = on_driver(self._connection, prepared.words, prepared.values(parameters))
+                cursor = on_driver(self._connection, prepared.sql, prepared.values(parameters))
                 self._cursors.append(cursor)
                 try:
                     yield from iter(cursor.fetchone, None)
@@ -228,7 +228,7 @@ class Session:
         self._require_open()
         try:
             if isinstance(given, dict) and (prepared := self._prepared(statement, given)):
-                rows = _found_on_driver(self._connection, prepared.words, prepared.values(given), is_first=is_first)
+                rows = _found_on_driver(self._connection, prepared.sql, prepared.values(given), is_first=is_first)
                 return self._read(statement, given, lambda: prepared.rows(rows))
             found = self._connection.execute(statement, given)
             if is_first:
@@ -356,7 +356,7 @@ class Session:
         try:
             if parameters and (prepared := self._prepared(statement, parameters)):
                 run = on_driver if self.is_sqlite else Connection.exec_driver_sql
-                return int(run(self._connection, prepared.words, prepared.values(parameters)).rowcount)
+                return int(run(self._connection, prepared.sql, prepared.values(parameters)).rowcount)
             return self._connection.execute(statement, parameters).rowcount
         except Exception as exc:
             raise_memory_fault(exc, self._where)
