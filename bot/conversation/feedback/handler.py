@@ -234,9 +234,11 @@ class FeedbackHandler:
         A correction may be about the newest answer there, anything else only about the one that it follows.
         """
         text, scope = event.text, event.scope
+        if event.address is not Address.MENTION:
+            return ""
         style = preference_in(text)
         reading = feedback_in(text) if style is None and MAY_BE_FEEDBACK.match(text) else None
-        if event.address is not Address.MENTION or (style is None and reading is None):
+        if style is None and reading is None:
             return ""
         is_correction = reading is not None and bool(reading.correction)
         if not (is_correction or event.reply_to or scope.thread):
