@@ -1,6 +1,6 @@
 """A finished run that is to be committed: its nodes, their events and links, and the records of its recalls."""
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from datetime import datetime
 from functools import reduce
@@ -161,38 +161,3 @@ def _evidence(run: FinishedRun, recall: Recollection, asked: EvidenceRecord | No
         evidence = evidence.without({each.action for each in evidence.beliefs} - possible)
     made_by = (node for node in run.nodes if node.node_path == recall.node_path)
     return replace(evidence.record, is_followed=any(is_followed(evidence, node) for node in made_by))
-
-
-def rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
-    """Events for the rules in the nodes' prompts, with the ids of the rules and their lessons."""
-    nodes = {node.node_path: node for node in run.nodes}
-    return [
-        event(
-            nodes[recall.node_path],
-            EventKind.RULE_SHOWN,
-            SYSTEM,
-            now,
-            source=f"rule/{recall.retrieval_id}/{rule.rule_id}",
-            detail={
-                "retrieval": recall.retrieval_id,
-                "rule": rule.rule_id,
-                "lessons": list(rule.lesson_ids),
-            },
-        )
-        for recall in run.recalls
-        if recall.node_path in nodes
-        for rule in recall.rules
-    ]
-
-
-def still_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection], known: Collection[str]) -> bool:
-    """Whether all lessons shown to a run, also in rules, exist with the same goals; `known` ones are not checked."""
-    shown: dict[str, str] = {}
-    for recall in recalls:
-        exemplars = (exemplar.episode for exemplar in recall.exemplars)
-        shown |= {each.id: each.goal for each in exemplars if each.id in recall.shown_ids}
-        for rule in recall.rules:
-            shown |= zip(rule.lesson_ids, rule.goals, strict=True)
-    others = {each: goal for each, goal in shown.items() if each not in known}
-    lessons = tx.episodes.get_many(workspace, others)
-    return all(each in lessons and lessons[each].goal == goal for each, goal in others.items())

@@ -1,6 +1,6 @@
 """The lessons that a run was shown, and those that its answer used."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -12,6 +12,7 @@ from memory.model import (
     Exemplar,
     LinkKind,
     Origin,
+    Recollection,
     Retrieval,
     RetrievalItem,
     Signal,
@@ -21,7 +22,7 @@ from memory.rules.audience import is_only_proposed
 from memory.rules.evidence.judged_lesson import ANSWER
 from memory.rules.use_detection import DetectedSignal, OverlapDetector
 from memory.services.core import event
-from memory.services.recording.finished_run import FinishedRun, note_lessons_in, rules_shown, still_there
+from memory.services.recording.finished_run import FinishedRun, note_lessons_in
 from memory.services.verdicts.model_grading import guess_of
 from memory.services.verdicts.quarantine import SYSTEM
 
@@ -112,11 +113,46 @@ def append_with_uses(
     Raises `NotFound` if a lesson that it was shown is erased.
     """
     of_lessons = [event for each in shown for event in each.events(run.run_id, now)]
-    sources = {each.source_event_id for each in tx.log.append(*events, *of_lessons, *rules_shown(run, now))}
+    sources = {each.source_event_id for each in tx.log.append(*events, *of_lessons, *_rules_shown(run, now))}
     uses = [each.use(now) for each in shown if f"injected/{each.source}" in sources]
     counted = {use.episode_id for use in uses}
-    if not tx.retrievals.use(uses) or not still_there(tx, run.workspace, run.recalls, counted):
+    if not tx.retrievals.use(uses) or not _are_there(tx, run.workspace, run.recalls, counted):
         raise NotFound(f"what answer {run.run_id} in {run.workspace} was shown is erased; work it out once more")
+
+
+def _rules_shown(run: FinishedRun, now: datetime) -> list[Event]:
+    """Events for the rules in the nodes' prompts, with the ids of the rules and their lessons."""
+    nodes = {node.node_path: node for node in run.nodes}
+    return [
+        event(
+            nodes[recall.node_path],
+            EventKind.RULE_SHOWN,
+            SYSTEM,
+            now,
+            source=f"rule/{recall.retrieval_id}/{rule.rule_id}",
+            detail={
+                "retrieval": recall.retrieval_id,
+                "rule": rule.rule_id,
+                "lessons": list(rule.lesson_ids),
+            },
+        )
+        for recall in run.recalls
+        if recall.node_path in nodes
+        for rule in recall.rules
+    ]
+
+
+def _are_there(tx: Transaction, workspace: str, recalls: Iterable[Recollection], known: Collection[str]) -> bool:
+    """Whether all lessons shown to a run, also in rules, exist with the same goals; `known` ones are not checked."""
+    shown: dict[str, str] = {}
+    for recall in recalls:
+        exemplars = (exemplar.episode for exemplar in recall.exemplars)
+        shown |= {each.id: each.goal for each in exemplars if each.id in recall.shown_ids}
+        for rule in recall.rules:
+            shown |= zip(rule.lesson_ids, rule.goals, strict=True)
+    others = {each: goal for each, goal in shown.items() if each not in known}
+    lessons = tx.episodes.get_many(workspace, others)
+    return all(each in lessons and lessons[each].goal == goal for each, goal in others.items())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
