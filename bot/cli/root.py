@@ -62,6 +62,19 @@ class LazyGroup(click.Group):
         assert isinstance(command, click.Command)  # noqa: S101 - the table above is checked by a test
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command that was typed. A mistyped one is refused with the one that is meant, if that is likely."""
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as refused:
+            from difflib import get_close_matches
+
+            if meant := get_close_matches(args[0].lower(), _COMMANDS, n=1):
+                raise click.UsageError(f"{refused.message} Did you mean {meant[0]!r}?", ctx) from None
+            raise
+
     def invoke(self, ctx: click.Context) -> object:
         """Run a command. An unexpected error becomes one line, and its traceback is logged."""
         try:

@@ -212,7 +212,7 @@ def test_what_cannot_be_found_is_told(memories: Memories) -> None:
     assert "several ids; give more of it" in done["ambiguous"].err
     assert "'excellent' is not one of 'success', 'failure', 'pending'" in done["verdict"].err
     assert "'odd' is not one of" in done["status"].err
-    assert "No such command 'episode'" in done["command"].err
+    assert "No such command 'episode'. Did you mean 'episodes'?" in done["command"].err
     assert done["nobody"].json() == {"episodes": 0, "derived": 0, "messages": 0, "reactions": 0, "kept": 0}
     assert "a correction needs a text" in done["no text"].err
     assert all(each.out == "" for name, each in done.items() if name != "nobody")
