@@ -76,7 +76,9 @@ def answer_line(episode: Episode, length: int) -> str:
 
 
 def _summary(episode: Episode) -> str:
-    answer = " - no answer" if episode.termination is Termination.FAILURE else f" - {answer_line(episode, 100)}"
+    is_partial = episode.action == Termination.EXPAND
+    has_none = episode.termination is Termination.FAILURE and not is_partial
+    answer = " - no answer" if has_none else f" - {answer_line(episode, 100)}"
     instead = f" → {shown_line(episode.correction, 80)}" if episode.correction else ""
     question = f"“{shown_line(episode.goal, 80)}”" if episode.goal else "(no question)"
     return f"{question}{answer}{instead}"

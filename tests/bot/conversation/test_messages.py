@@ -1,10 +1,12 @@
 """What the bot says of people."""
 
+from dataclasses import replace
+
 import pytest
 
 from bot.conversation.commands.lesson_lines import belief_line
 from bot.conversation.messages import lesson_line, lesson_lines, named
-from memory.model import Audience, Lesson
+from memory.model import GAVE_UP, Audience, Lesson, Termination
 from memory.services import UsedLesson
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
@@ -28,6 +30,19 @@ def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
     assert "taught by whoever began this chat," in belief_line(lesson, Lesson.REPEAT, Audience.CHANNEL, bob)
     proposed = UsedLesson(episode=lesson, relevance=None, is_proposed=True)
     assert lesson_line(proposed, bob).endswith("(proposed by whoever began this chat)")
+
+
+def test_a_lesson_that_answers_only_a_part_shows_that_part_in_lists() -> None:
+    world = World()
+    partial = replace(
+        world.ask("what is 6*7 and who is the boss?", "6 * 7 = 42\n\nI don't know: “who is the boss?”."),
+        termination=Termination.FAILURE,
+        action=Termination.EXPAND,
+    )
+    line = belief_line(partial, Lesson.REPEAT, Audience.PERSONAL, ANA)
+    assert "boss?” - 6 * 7 = 42 I don't know: “who is the boss?”. - taught by" in line
+    nothing = replace(partial, action=GAVE_UP)
+    assert "boss?” - no answer - taught by" in belief_line(nothing, Lesson.AVOID, Audience.PERSONAL, ANA)
 
 
 @pytest.mark.parametrize(("emoji", "told"), [("👍", 1), ("👎", 0)])
