@@ -23,6 +23,7 @@ CancelReminder = Callable[[Scope, str], Awaitable[Reminder | None]]
 """Cancels a reminder by its id or the end of it; None if it is gone. Raises `MemoryFault`."""
 
 _SHORT_ID = 8
+_NO_REMINDERS = "You have no reminders here."
 
 
 def remind_tool(add: AddReminder, zone_of: FindZone, clock: Clock) -> Tool:
@@ -68,7 +69,7 @@ def list_tool(reminders_of: FindReminders) -> Tool:
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be read at the moment.") from fault
         if not kept:
-            return "You have no reminders here."
+            return _NO_REMINDERS
         return "\n".join(f"- {reminder_line(each)}" for each in kept)
 
     return listed
@@ -84,8 +85,10 @@ def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
         try:
             kept = await reminders_of(context.scope)
             fitting = [each for each in kept if wanted and (wanted in each.text.casefold() or each.id.endswith(wanted))]
+            if not kept:
+                raise ToolFailed(_NO_REMINDERS)
             if len(fitting) != 1:
-                listed = "; ".join(reminder_line(each) for each in fitting or kept) or "there are none"
+                listed = "; ".join(map(reminder_line, fitting or kept))
                 raise ToolRetry(f"Which one is meant? {listed}.")
             cancelled = await cancel(context.scope, fitting[0].id)
         except MemoryFault as fault:

@@ -56,7 +56,8 @@ class UnknownAnswers:
         is_tried_again = incoming.is_retry and not incoming.is_edit
         if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
-            return f"{result.output}{how}" if result.lacks_parts else unknown_message(result.output, how)
+            is_whole = is_task or result.lacks_parts  # why a deed was not done is for its asker to act on
+            return f"{result.output}{how}" if is_whole else unknown_message(result.output, how)
         return result.output if result.lacks_parts else ""
 
     async def show(self, messenger: Messenger, incoming: Incoming, *, is_unknown: bool = True) -> None:

@@ -314,8 +314,7 @@ class Decider:
         return {"tool": candidate.action, "arguments": dict(candidate.arguments)}
 
     def _give_up(self) -> ModelTurn:
-        failure = self._failure() or f"{DOES_NOT_KNOW} {self._looked_at()}"
-        reason = failure if failure.startswith(LACKS) else f"{failure} {HONEST}"
+        reason = self._failure() or f"{DOES_NOT_KNOW} {self._looked_at()} {HONEST}"
         if FAIL not in self._tools:
             return ModelTurn(text=reason)
         return self._call(FAIL, {"reason": reason})
@@ -351,9 +350,9 @@ def refers_back(part: str) -> bool:
 
 def _named(part: str, why: str) -> str:
     """A part without an answer, and why a tool failed on it."""
-    reason, honest, _ = why.strip().partition(HONEST)
-    is_of_tool = honest and not reason.startswith(DOES_NOT_KNOW)
-    return f"“{part}” ({reason.strip(' .')})" if is_of_tool else f"“{part}”"
+    reason = why.strip(" .")
+    is_of_tool = reason and not reason.startswith((DOES_NOT_KNOW, LACKS))
+    return f"“{part}” ({reason})" if is_of_tool else f"“{part}”"
 
 
 def _is_library(tool: ToolSpec) -> bool:

@@ -169,6 +169,21 @@ async def test_what_it_does_not_know_it_says_once_in_a_thread_and_learns_all_the
     assert said(bot, again) == ["On level two."]
 
 
+async def test_why_a_deed_is_not_done_is_said_in_full_and_in_the_tools_own_words(
+    bot: SlackBot, server: SlackServer, ana: Person, general: str
+) -> None:
+    cancels = "cancel the reminder about the report"
+    none = await say(bot, ana, ana.dm, cancels)
+    assert said(bot, none)[-1] == "You have no reminders here."
+    for hour in (9, 10):
+        await say(bot, ana, general, f"remind me tomorrow at {hour} to write the report of {hour}")
+    several = await say(bot, ana, general, cancels)
+    [which] = said(bot, several)
+    assert which.startswith("Which one is meant? “write the report of 9”")
+    assert "“write the report of 10”" in which
+    assert which.endswith("`.")
+
+
 @pytest.mark.parametrize("correction", ["correct: a dozen", "No, it's 99 in our units"])
 async def test_who_is_too_fast_reads_so_once_alone_and_what_corrects_counts(
     bot: SlackBot, server: SlackServer, ana: Person, general: str, correction: str
