@@ -121,7 +121,7 @@ def command_event(
             question=note.question,
             answer=note.statement,
             at=at,
-            role=note.role(role),
+            role=role,
         )
     if typed.name == CORRECT:
         return PersonCorrection(

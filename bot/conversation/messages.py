@@ -7,6 +7,7 @@ from memory.errors import NotADatabase, SchemaMismatch, StoreFull, StoreReadOnly
 from memory.model import Episode, Scope, Verdict, Visibility
 from memory.rules.audience import visibility_of
 from memory.rules.retrieval.prompt import percent, shown_line
+from memory.rules.verdict import is_of_oneself
 from memory.services import UsedLesson
 
 HowToType = Callable[[str], str]
@@ -135,6 +136,8 @@ def _reach_of_saved(lesson: Episode, how_to_type: HowToType) -> str:
         return "Thank you. What a guest teaches counts when a teacher approves it."
     if is_private:
         return _saved("your lesson; it was said in private, so nobody else gets it", how_to_type)
+    if is_of_oneself(lesson):
+        return _saved("your lesson; it is about you, so others get it only if a teacher promotes it", how_to_type)
     if lesson.verdicts.proposed is Verdict.SUCCESS:
         return _saved("your lesson; for others here it is a proposal until somebody else approves it", how_to_type)
     return _saved("your lesson; others get it when a teacher approves it", how_to_type)

@@ -10,6 +10,7 @@ bad voters could be gamed, and never above `MAX_WEIGHT`, as accounts can be stol
 """
 
 import math
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
@@ -40,6 +41,9 @@ CORRECTION = "correction"
 
 REVIEW = "review"
 """Source of a teacher's vote in a review that validates a lesson without other votes."""
+
+_MY = r"(?:my|mein(?:e[mnrs]?)?)\b"
+_OF_ONESELF, _ASKS_OF_ONESELF = re.compile(rf"\W*+{_MY}", re.IGNORECASE), re.compile(rf"\b{_MY}", re.IGNORECASE)
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
@@ -197,7 +201,7 @@ def judge(
     """The verdict for each audience. The order of the votes does not matter.
 
     `weights` are the weights for others by person, 1 if missing. In the asker's personal verdict neither weights nor
-    limits matter.
+    limits matter. What is true of one person (`is_of_oneself`) is no success for others until somebody promotes it.
     """
     cast = ballots(episode, votes)
     decree = _newest_decision([vote for vote in cast if vote.role is Role.ADMIN])
@@ -205,11 +209,19 @@ def judge(
     weighed = weights or {}
     counted = [vote for vote in cast if not vote.is_limited and weighed.get(vote.actor, 1.0) > 0]
     channel = decree or _channel(episode, counted, policy, weighed)
+    is_personal = is_of_oneself(episode)
+    if is_personal and channel is Verdict.SUCCESS:
+        channel = Verdict.PENDING
     if channel is Verdict.PENDING and episode.promoted is not None:
         channel = personal
     workspace = channel if episode.promoted is Audience.WORKSPACE and channel.is_validated else Verdict.PENDING
-    proposed = Verdict.PENDING if channel.is_validated else _proposed(counted)
+    proposed = Verdict.PENDING if channel.is_validated or is_personal else _proposed(counted)
     return Verdicts(personal=personal, channel=channel, workspace=workspace, proposed=proposed)
+
+
+def is_of_oneself(episode: Episode) -> bool:
+    """Whether the answer is about whoever asks: "my birthday is 4 May", to "when is my birthday?"."""
+    return _OF_ONESELF.match(episode.output) is not None and _ASKS_OF_ONESELF.search(episode.goal) is not None
 
 
 def _channel(

@@ -40,6 +40,7 @@ from memory.rules.retrieval import adapter, consensus, prompt, similarity
 from memory.rules.retrieval.answer_words import AnswerWords
 from memory.rules.use_detection import KeywordDetector, OverlapDetector, polarity, vocabulary, words as feedback_words
 from memory.rules.use_detection.similarity import SimilarityDetector
+from memory.rules.verdict import is_of_oneself
 from memory.services.reports.gaps import has_words
 from tests.doubles.emoji import DEFAULT_EMOJI
 from tests.linear_time.target import Target
@@ -184,6 +185,8 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "Redactor.text with formats": Redactor(FormatFinder()).text,
     "Redactor.value": lambda text: Redactor().value({text: text, "a": [text]}),
     "FormatFinder.find": FormatFinder().find,
+    "verdict.is_of_oneself": lambda text: is_of_oneself(_episode(goal=text, output=text)),
+    "verdict.is_of_oneself, my": lambda text: is_of_oneself(_episode(goal=text, output=f"my {text}")),
     "quarantine.flags": lambda text: quarantine.flags(text, limit=4000),
     "emoji_spellings": emoji_spellings,
     "EmojiMap.value": DEFAULT_EMOJI.value,

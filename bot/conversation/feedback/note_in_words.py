@@ -48,7 +48,6 @@ _THING = re.compile(
     r"(?P<thing>(?:the|our|my)(?:\s++[^\s,;:.]++){1,6}?)\s+(?P<verb>is|are)\s+(?:now\s+)?\S", re.IGNORECASE
 )
 """The thing that a statement tells something of: "the alarm code is 4711"."""
-_PERSONAL = re.compile(r"(?:my|mein\w*)\b", re.IGNORECASE)
 _FEWEST_WORDS = 3
 _WORD = re.compile(r"\w+")
 
@@ -60,10 +59,6 @@ class Note(NamedTuple):
     """The statement itself if it does not say plainly what it is about: questions about it are similar to it."""
     statement: str
 
-    def role(self, role: Role) -> Role:
-        """The role in which it is taught: what is true of the speaker ("my desk is red") counts for nobody else."""
-        return Role.MEMBER if role.may_promote and _PERSONAL.match(self.statement) else role
-
     def taught(self, event: PersonMessage | PersonEdit, role: Role) -> PersonTeaching:
         """The event that teaches it, for that of its message."""
         return PersonTeaching(
@@ -73,7 +68,7 @@ class Note(NamedTuple):
             question=self.question,
             answer=self.statement,
             at=event.at,
-            role=self.role(role),
+            role=role,
         )
 
 

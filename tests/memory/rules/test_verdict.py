@@ -317,3 +317,29 @@ def test_at_the_same_moment_the_later_arrival_counts() -> None:
 def test_a_policy_in_which_rejecting_is_easier_is_refused(quorums: tuple[int, int]) -> None:
     with pytest.raises(ValueError, match="quorum_up <= quorum_down"):
         TeachingPolicy(quorum_up=quorums[0], quorum_down=quorums[1])
+
+
+@pytest.mark.parametrize(
+    ("goal", "output", "is_personal"),
+    [
+        ("what is my birthday?", "my birthday is 4 May", True),
+        ("When's my birthday?", "“My birthday” is 4 May", True),
+        ("Wann ist mein Geburtstag?", "Mein Geburtstag ist der 4. Mai", True),
+        ("where is my payslip?", "Open “My payslips”.", False),
+        ("what is the code?", "my code is 12", False),
+        ("what is my view?", "Myopic. Meinung: keine.", False),
+    ],
+)
+def test_what_is_true_of_one_person_counts_for_others_only_once_it_is_promoted(
+    goal: str, output: str, is_personal: bool
+) -> None:
+    answer, policy = replace(ROOT, goal=goal, output=output), TeachingPolicy()
+    proposed = judge(answer, cast("ana+"), policy)
+    assert proposed.personal is Verdict.SUCCESS
+    assert (proposed.proposed is Verdict.PENDING) == is_personal
+    for votes in ("ana+ tea:teacher+", "ana+ bob+ cid+", "ana+ dan:admin+"):
+        assert (judge(answer, cast(votes), policy).channel is Verdict.PENDING) == is_personal
+        promoted = replace(answer, promoted=Audience.WORKSPACE)
+        assert judge(promoted, cast(votes), policy).workspace is Verdict.SUCCESS
+    refused = judge(answer, cast("bob- cid-"), policy)
+    assert refused.channel is Verdict.FAILURE

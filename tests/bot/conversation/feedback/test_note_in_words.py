@@ -241,17 +241,28 @@ async def test_an_edit_of_what_people_say_to_each_other_teaches_nothing_on_disco
         assert bot.approved(bot.session.workspace) == []
 
 
-async def test_what_is_true_of_a_teacher_only_does_not_count_for_others(tmp_path: Path) -> None:
+@pytest.mark.parametrize("admin", [False, True])
+async def test_what_is_true_of_its_author_only_is_for_nobody_else(tmp_path: Path, admin: bool) -> None:
     async with SlackServer() as server, slack_bot(server, tmp_path) as bot:
-        ana, general = server.person("ana", admin=True), server.channel("general")
+        ana, ben = server.person("ana", admin=admin), server.person("ben", admin=True)
+        general = server.channel("general")
         ana.says(general, "remember that my locker code is 12")
         ana.commands(general, "/goodbot", "remember that my locker is red")
         await bot.settled()
         await server.wait_for(lambda: len(server.ephemerals(ana)) == 2)
-        assert all(each.text.startswith("Saved as your lesson") for each in server.ephemerals(ana))
-        ana.says(general, "remember that the door code is 12")
+        assert all("only if a teacher promotes it" in each.text for each in server.ephemerals(ana))
+        asked = ana.says(general, "what is my locker code?")
         await bot.settled()
-        assert server.ephemerals(ana)[-1].text.startswith("Saved as a lesson for everybody")
+        [answer] = server.said_by_bot(general, asked.ts)
+        assert answer.text.startswith("my locker code is 12")
+        ana.reacts(answer, "thumbsup")
+        await bot.settled()
+        for_him = ben.says(general, "what is my locker code?")
+        await bot.settled()
+        assert server.said_by_bot(general, for_him.ts)[0].text.startswith("I don't know that.")
+        ben.says(general, "remember that the door code is 13")
+        await bot.settled()
+        assert server.ephemerals(ben)[-1].text.startswith("Saved as a lesson for everybody")
 
 
 async def test_who_reads_the_channel_is_noted_with_what_is_taught_there(tmp_path: Path) -> None:
