@@ -39,6 +39,9 @@ REASONS = (
 ENOUGH = ("too long", "too short", WRONG_APPROACH)
 """Reasons that need no text."""
 
+NO_TEXT = "There was no text, so I saved no correction, and no reason. If you gave a 👎, it stays."
+"""Tells who submitted the form for a correction that nothing was saved."""
+
 
 def correction_event(
     entered: Mapping[str, str], *, event_id: str, scope: Scope, at: datetime, role: Role, message_id: str

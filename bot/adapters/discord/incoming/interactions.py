@@ -48,7 +48,6 @@ _VALUES = {views.UP: 1, views.DOWN: -1, UNDO: 0}
 _FORMS, _FORM_KEPT = 500, timedelta(hours=1)
 """How many filled-in forms are remembered until they are sent, and for how long."""
 _SAVED = "Saved ✔"
-_NO_TEXT = "There was no text, so I saved no correction. If you gave a 👎, it stays."
 _OUT_OF_REACH = "You cannot use me there any more."
 _NOT_LISTED = "You are not among the people I may work for here."
 
@@ -161,7 +160,7 @@ class Interactions:
         for event in events:
             await self._deliver(event, reply)
         if not events:
-            await reply.tell(_NO_TEXT)
+            await reply.tell(forms.NO_TEXT)
         elif not reply.has_replied:
             await reply.tell(_SAVED)
 

@@ -13,7 +13,7 @@ from bot.adapters.slack.incoming.acknowledgement import Ack, TimelyAcknowledgeme
 from bot.adapters.slack.incoming.context import HandlerContext
 from bot.adapters.slack.outgoing import blocks
 from bot.adapters.slack.outgoing.blocks import AnswerReference, pressed_command
-from bot.adapters.slack.outgoing.posting import ask_privately
+from bot.adapters.slack.outgoing.posting import ask_privately, tell_privately
 from bot.adapters.slack.outgoing.response_url import ResponseUrl
 from bot.adapters.slack.web import NO_WAIT_S
 from bot.errors import MessengerError
@@ -94,6 +94,11 @@ class Interactions:
             await context.sink(event)
         if forms.AGAIN in fields:
             await self._retry(body, answer, str(view["id"]))
+        elif event is None:
+            try:
+                await tell_privately(context.web, location.user, forms.NO_TEXT, answer)
+            except MessengerError as error:
+                log.warning("could not tell %s that no correction was saved: %s", location.user, error)
 
     async def _submitted(self, body: Json) -> tuple[AnswerReference, Location, dict[str, str]]:
         """What a modal is about, who used it there, and the entered fields, with names in place of mentions."""

@@ -116,11 +116,22 @@ def metadata(message: BotMessage) -> Json:
 
 async def ask_privately(web: Web, person: str, question: str, answer: AnswerReference) -> None:
     """Ask a person about an answer by a message that they alone see, with buttons. Raises `MessengerError`."""
+    await _post_privately(web, person, question, answer, question_blocks(question, answer))
+
+
+async def tell_privately(web: Web, person: str, text: str, answer: AnswerReference) -> None:
+    """Tell a person about an answer by a message that they alone see. Raises `MessengerError`."""
+    await _post_privately(web, person, text, answer)
+
+
+async def _post_privately(
+    web: Web, person: str, text: str, answer: AnswerReference, blocks: list[Block] | None = None
+) -> None:
     await web.call_once(
         web.client.chat_postEphemeral,
         channel=answer.channel,
         user=person,
-        text=fallback_text(question),
-        blocks=question_blocks(question, answer),
+        text=fallback_text(text),
+        blocks=blocks,
         thread_ts=answer.thread or None,
     )

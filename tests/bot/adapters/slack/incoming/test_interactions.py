@@ -169,12 +169,17 @@ async def test_the_modal_brings_the_correction_its_reason_and_a_new_try(server: 
     assert correction.event_id != retry.event_id
 
 
-async def test_an_empty_modal_is_no_correction(server: SlackServer) -> None:
+@pytest.mark.parametrize("entered", [{}, {forms.REASON: "wrong facts"}])
+async def test_a_modal_without_a_text_is_no_correction_which_its_sender_is_told(
+    server: SlackServer, entered: dict[str, str]
+) -> None:
     ana, channel = server.person("ana"), server.channel("general")
     async with connected(server) as session:
         _, ref = await answered(session, ana, channel)
         await ana.rates(session.message(ref), good=False).answered()
-        await ana.submits({}).answered()
+        await ana.submits(entered).answered()
+        await server.wait_for(lambda: server.ephemerals(ana))
+    assert [each.text for each in server.ephemerals(ana)] == [forms.NO_TEXT]
     assert of(session.heard, PersonCorrection) == []
     assert of(session.heard, PersonRetry) == []
 
