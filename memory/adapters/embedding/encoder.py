@@ -1,4 +1,4 @@
-"""The interface of a loaded model."""
+"""The interface of a loaded model, and the packaged one."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -9,6 +9,10 @@ if TYPE_CHECKING:
 
 BATCH = 32
 """The most texts of one batch."""
+PACKAGED = "packaged"
+"""The choice of the model that comes with the installation."""
+PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+"""SHA-256 of its `model.safetensors` as published (huggingface.co/sentence-transformers/all-MiniLM-L6-v2)."""
 
 
 class Encoder(Protocol):

