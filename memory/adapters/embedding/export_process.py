@@ -6,8 +6,10 @@ python -m memory.adapters.embedding.export_process MODEL FOLDER
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
+from memory.adapters.private_files import make_folder
 from memory.errors import EmbeddingFailed
 
 if TYPE_CHECKING:
@@ -15,11 +17,16 @@ if TYPE_CHECKING:
 
 
 def export_in_process(model: str, folder: Path) -> "OnnxEncoder":
-    """Export a model into this folder, and load the export. Raises `EmbeddingFailed`."""
+    """Export a model into this folder, and load the export.
+
+    Raises `EmbeddingFailed`, and starts no process if nothing can be written there: loading the model takes seconds.
+    """
     from memory.adapters.embedding.onnx_export import load_export
 
     script = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
     try:
+        make_folder(folder.parent)
+        TemporaryFile(dir=folder.parent).close()
         # In a session of its own, as Ctrl+C in a terminal chat is for the chat.
         done = subprocess.run(  # noqa: S603 - this interpreter, and this module
             [sys.executable, "-c", script, model, str(folder)],

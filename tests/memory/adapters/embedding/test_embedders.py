@@ -286,10 +286,11 @@ def test_a_damaged_export_is_made_anew(with_export: Path, caplog: pytest.LogCapt
 
 @pytest.mark.model
 def test_without_a_place_for_the_export_the_model_itself_is_used(
-    tmp_path: Path, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     in_the_way = tmp_path / "file"
     in_the_way.write_bytes(b"")
+    monkeypatch.setattr(subprocess, "run", None)  # no process loads the model in vain
     (vector,) = SentenceTransformerEmbedder(cache=in_the_way).embed([ASKED])
     assert np.abs(vector - packaged_embedder().embed([ASKED])[0]).max() < 1e-5
     assert "cannot be exported" in caplog.text
