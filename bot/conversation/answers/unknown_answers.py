@@ -9,7 +9,7 @@ from bot.conversation.messages import HowToType
 from bot.errors import MessengerError
 from bot.model import MessageRef
 from bot.ports import Messenger
-from memory.model import Incoming, Visibility
+from memory.model import Incoming, StepKind, Visibility
 from memory.rules.retrieval.prompt import shown_line
 from memory.services import Memory
 from memory.services.teaching.correct import missing_parts
@@ -56,7 +56,7 @@ class UnknownAnswers:
         is_tried_again = incoming.is_retry and not incoming.is_edit
         if is_first or is_tried_again or incoming.event_id in self.admitted:
             self.admitted.add(incoming.event_id)
-            is_whole = is_task or result.lacks_parts  # why a deed was not done is for its asker to act on
+            is_whole = result.lacks_parts or (is_task and _is_of_tool(result))
             return f"{result.output}{how}" if is_whole else unknown_message(result.output, how)
         return result.output if result.lacks_parts else ""
 
@@ -68,6 +68,12 @@ class UnknownAnswers:
             await messenger.mark(ref, UNKNOWN_MARK, is_unknown)
         except MessengerError as error:
             log.info("could not show that message %s is not answered: %s", incoming.event_id, error)
+
+
+def _is_of_tool(result: RunResult) -> bool:
+    """Whether the reply is what a tool says of why it did not do it, which its asker has to know in full."""
+    observed = (step for step in result.nodes[0].trajectory if step.kind is StepKind.OBSERVE)
+    return any(step.is_error and step.text == result.output for step in observed)
 
 
 def unknown_message(reason: str, how: str) -> str:
