@@ -8,8 +8,8 @@ import re
 RUN = 4
 """How many words in a row make a quotation; of a shorter text, all of them."""
 _UNSPACED = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff"
-_WORDS = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
-"""Scripts without spaces are compared by characters."""
+WORD = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
+"""A word; of scripts without spaces, a character."""
 
 
 def repeats(text: str, source: str) -> bool:
@@ -20,6 +20,6 @@ def repeats(text: str, source: str) -> bool:
 
 def _runs(text: str, length: int) -> set[tuple[str, ...]]:
     """All runs of so many words in a row; of a shorter text, the whole."""
-    words = _WORDS.findall(text.casefold())
+    words = WORD.findall(text.casefold())
     length = min(length, len(words))
     return {tuple(words[start : start + length]) for start in range(len(words) - length + 1)} if length else set()

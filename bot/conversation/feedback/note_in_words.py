@@ -11,6 +11,7 @@ from bot.conversation.feedback.remarks import QUESTION_MARKS
 from bot.model import PersonDeletion, PersonEdit, PersonMessage, PersonTeaching
 from memory.model import Role
 from memory.rules.quarantine import LESSON_CHARACTERS
+from memory.rules.quotes import WORD
 
 _PLAIN = (
     r"(?:(?!(?:to|who|which|that|what|where|when|why|how|if|whether|and|or|me|i|you|we|they|he|she|it|this|these|those"
@@ -22,7 +23,7 @@ NOTE = re.compile(
     r"(?:remember|note|keep\s+in\s+mind|do\s+not\s+forget|don['’]?t\s+forget)(?:\s*,)?\s+that\s"
     rf"|(?:remember|do\s+not\s+forget|don['’]?t\s+forget)\s+(?={_PLAIN})"
     r"|merke?\s+(?:dir|euch)(?:\s*,)?\s+(?:bitte\s+)?dass\s"
-    r"|(?:remember|note|merke?(?:\s+(?:dir|euch))?|notiz)\s*[:,]\s)"
+    r"|(?:remember|note|merke?(?:\s+(?:dir|euch))?|notiz)\s*(?:[:,]\s|：))"
     r"\s*(?P<statement>\S.*)",
     re.IGNORECASE | re.DOTALL,
 )
@@ -48,8 +49,8 @@ _THING = re.compile(
     r"(?P<thing>(?:the|our|my)(?:\s++[^\s,;:.]++){1,6}?)\s+(?P<verb>is|are)\s+(?:now\s+)?\S", re.IGNORECASE
 )
 """The thing that a statement tells something of: "the alarm code is 4711"."""
-_FEWEST_WORDS = 3
-_WORD = re.compile(r"\w+")
+_FEWEST_WORDS, _FEWEST_CHARACTERS = 3, 5
+"""How long a statement is at least, with spaces and without any, as in Japanese."""
 
 
 class Note(NamedTuple):
@@ -92,7 +93,7 @@ def note_in(text: str) -> Note | None:
         is_other
         or preference_in(statement)
         or not QUESTION_MARKS.isdisjoint(statement)
-        or len(_WORD.findall(statement)) < _FEWEST_WORDS
+        or len(WORD.findall(statement)) < (_FEWEST_WORDS if " " in statement else _FEWEST_CHARACTERS)
     ):
         return None
     thing = _THING.match(statement)
