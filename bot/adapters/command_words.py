@@ -68,6 +68,12 @@ COMMANDS = tuple(_ARGUMENTS)
 
 _SERIOUS = ("forget", "export")
 """Commands that are questions instead if they end with a question mark."""
+_FORGET_ME = re.compile(
+    r"(?:please )?(?:forget (?:everything|all)|(?:forget|delete|erase|remove) "
+    r"(?:(?:(?:everything|all)(?: (?:that )?you (?:know|have))? )?about me|(?:all )?(?:of )?my data))",
+    re.IGNORECASE,
+)
+"""Other words for `forget me`, which asks before it erases anything."""
 _NAMES_IDS = re.compile(r"(?:purge|settings)\b", re.IGNORECASE)
 _DECISIONS = ("promote", "release", "archive", TEACH)
 _ON_A_PAGE = re.compile(rf"\b{_PAGE}\Z")
@@ -166,6 +172,8 @@ def command_in(text: str) -> ParsedCommand | None:
         return with_text
     words = " ".join(text.split())
     words_given = words.rstrip(".!?")
+    if _FORGET_ME.fullmatch(words.rstrip(".!")):
+        return ParsedCommand("forget", "me")
     name, _, argument = words_given.partition(" ")
     name = name.lower()
     if name not in _ARGUMENTS or not re.fullmatch(_ARGUMENTS[name], argument, re.IGNORECASE):

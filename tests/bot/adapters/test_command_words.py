@@ -38,6 +38,14 @@ from bot.adapters.command_words import COMMANDS, NOTE, ParsedCommand, command_in
         ("undo my last commit", None),
         ("undo 0a1b2c3d?", None),
         ("forget?", None),
+        ("Forget everything!", ParsedCommand("forget", "me")),
+        ("please forget everything you know about me", ParsedCommand("forget", "me")),
+        ("delete all my data.", ParsedCommand("forget", "me")),
+        ("forget about me", ParsedCommand("forget", "me")),
+        ("forget everything?", None),
+        ("forget everything I said about lunch", None),
+        ("delete all of it", None),
+        ("remove my data set from the list", None),
     ],
 )
 def test_a_command_has_just_the_words_it_takes(text: str, expected: ParsedCommand | None) -> None:
