@@ -36,7 +36,7 @@ from bot.errors import CommandRefused
 from bot.model import Attachment, Choice, PersonCommand
 from memory.errors import NotFound
 from memory.library.export import export_memories, export_person
-from memory.model import TAP, Episode, ListeningMode, Role, Scope
+from memory.model import TAP, Episode, ListeningMode, Origin, Role, Scope
 from memory.model.delivery import CORRECTING
 from memory.model.episode import authors_of
 from memory.rules.chat_settings import KNOWN_ANSWERS, effective_role
@@ -259,7 +259,8 @@ def _undone(what: str, episode: Episode | None) -> str:
     if what == SAVED:
         return f"Forgotten: the answer to {goal or messages.IN_ANOTHER_CHANNEL} that you saved."
     if what == "correction":
-        return f"Forgotten: your correction for {goal or messages.IN_ANOTHER_CHANNEL}."
+        taught = "lesson" if episode is not None and episode.origin is Origin.TAUGHT else "correction"
+        return f"Forgotten: your {taught} for {goal or messages.IN_ANOTHER_CHANNEL}."
     if what == REVIEW:
         counts = f": {messages.lesson_state(episode)}" if episode is not None else ""
         return f"Taken back: your approval of {goal or messages.IN_ANOTHER_CHANNEL}{counts}."

@@ -115,7 +115,7 @@ async def test_slack(tmp_path: Path) -> None:
             assert server.said_by_bot(general, again.ts)[0].text.startswith("the alarm code is 4712")
             ana.says(general, "undo")
             await bot.settled()
-            assert server.ephemerals(ana)[-1].text.startswith("Forgotten:")
+            assert server.ephemerals(ana)[-1].text == "Forgotten: your lesson for “what is the door code?”."
 
 
 async def test_a_language_model_answers_it_too_as_it_may_be_about_the_conversation(tmp_path: Path) -> None:
