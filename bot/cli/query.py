@@ -5,8 +5,17 @@ from dataclasses import asdict, replace
 
 import click
 
-from bot.cli.session import Result, memory_command, scope_in_terminal, workspace_option, workspaces_named
+from bot.app.wiring.tools import actions_in_chat
+from bot.cli.session import (
+    Result,
+    memory_command,
+    scope_in_terminal,
+    settings_of,
+    workspace_option,
+    workspaces_named,
+)
 from bot.conversation.counts import count
+from bot.conversation.explanations.evidence_explanation import explain_evidence
 from bot.conversation.reply import short_id
 from memory.errors import InvalidInput
 from memory.rules.intervals import Interval
@@ -16,7 +25,7 @@ from memory.services.recording.spending import SpendingReport, Spent
 from memory.services.settings.control_arm import LEAST, ArmComparison, ComparedMeasure
 
 _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
-"""The fields of a recollection that `--json` prints: all but the embedding."""
+"""The fields of a recollection that `--json` prints, beside the record of its evidence."""
 
 
 @click.command()
@@ -30,7 +39,8 @@ _AS_JSON = ("retrieval_id", "goal", "exemplars", "counts", "rules")
 def query(memory: Memory, *, text: str, workspace: str, channel: str, person: str, direct: bool, k: int) -> Result:
     """Show which lessons a question would be answered with, for one person in one place. Changes nothing.
 
-    A channel counts as public, private or direct as it was when something last happened there.
+    It is recalled as in chat, by what all lessons near the question say together, but for tools of MCP servers, which
+    are not connected. A channel counts as public, private or direct as it was when something last happened there.
     """
     if not text.strip():
         raise InvalidInput("there is nothing to look for: give the question as people would ask it")
@@ -40,7 +50,9 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
         scope = memory.channels.last_known(scope)
     config = replace(memory.recalling.config, final_k=k)
     context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
-    recollection = memory.recalling.recall(scope, text, context=context, config=config)
+    actions = actions_in_chat(settings_of(), memory, scope)
+    recollection = memory.recalling.recall(scope, text, context=context, config=config, actions=actions)
+    evidence = recollection.evidence.record if recollection.evidence is not None else None
     lines = []
     if recollection.vector is None:
         lines.append("The embedder failed, so words alone were compared; `goodbot doctor` says why.")
@@ -52,8 +64,12 @@ def query(memory: Memory, *, text: str, workspace: str, channel: str, person: st
         )
     if not recollection.exemplars:
         lines.append("Nothing is near enough to be recalled.")
+    if evidence is not None:
+        weighed = {each: memory.audit.get(scope.workspace, each) for each in evidence.episode_ids}
+        lines += explain_evidence(evidence, weighed, scope)
     lines.append(", ".join(f"{name} {value}" for name, value in asdict(recollection.counts).items()))
-    return Result({name: getattr(recollection, name) for name in _AS_JSON}, "\n".join(lines))
+    as_json = {name: getattr(recollection, name) for name in _AS_JSON} | {"evidence": evidence}
+    return Result(as_json, "\n".join(lines))
 
 
 def _right_instead(correction: str) -> str:

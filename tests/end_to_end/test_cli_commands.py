@@ -166,9 +166,12 @@ def test_export_holds_every_node(looks: Mapping[str, Finished], memories: Memori
 def test_query_finds_the_lesson_and_counts_the_stages(looks: Mapping[str, Finished], memories: Memories) -> None:
     assert f"→ {LESSON}" in looks["query"].out
     found = looks["query --json"].json()
-    assert set(found) == {"retrieval_id", "goal", "exemplars", "counts", "rules"}
+    assert set(found) == {"retrieval_id", "goal", "exemplars", "counts", "rules", "evidence"}
     assert found["exemplars"][0]["episode"]["id"] == memories.lesson
     assert found["counts"]["selected"] >= 1
+    assert f"speaks for “{LESSON}” (belief 0." in looks["query"].out
+    [best, *_] = found["evidence"]["beliefs"]
+    assert best["weights"][0]["episode_id"] == memories.lesson
     assert "Nothing is near enough" in looks["query nothing"].out
 
 

@@ -1,5 +1,6 @@
 """Builds the agent's tools from the settings."""
 
+import asyncio
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from bot.conversation.executor import Executor
 from bot.model import ToolSpec
 from bot.ports import Messenger
 from memory.model import Permission, Role, Scope
+from memory.model.evidence import ActionText
 from memory.services import Memory
 
 if TYPE_CHECKING:
@@ -66,6 +68,15 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
     if knowledge is not None:
         knowledge.servers = servers
     return AgentTools(tools=registry, servers=servers, knowledge=knowledge, messengers=messengers)
+
+
+def actions_in_chat(settings: Settings, memory: Memory, scope: Scope) -> Sequence[ActionText]:
+    """The tools that members may use in a place, as actions; without those of servers, which are not connected."""
+    executor = Executor()
+    made = make_agent_tools(settings, memory, executor)
+    asyncio.run(made.close())
+    executor.close()
+    return made.tools.within(scope, Role.MEMBER).actions
 
 
 def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> list[Tool]:

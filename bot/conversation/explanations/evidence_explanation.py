@@ -63,7 +63,7 @@ class _EvidenceExplanation:
             )
             lines.extend(f"  - {line}" for line in self._reasons(belief.weights))
         lines.append(
-            f"- confidence {self._evidence.confidence:.2f} "
+            f"- confidence {round(self._evidence.confidence, 2) + 0.0:.2f} "  # never "-0.00"
             f"(the best belief less {RIVAL_DISCOUNT:g} of its best rival), {self._evidence.threshold:.2f} needed; "
             f"nearest {self._evidence.nearest:.2f}, lessons {self._evidence.lessons}"
         )
