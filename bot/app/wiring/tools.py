@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from bot.adapters.tools.mcp_servers import McpServers
     from bot.agent.tools.similarity import Embed
     from bot.app.wiring.knowledge import Knowledge
+    from bot.conversation.answers.people import People
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,8 +44,10 @@ class AgentTools:
 def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> AgentTools:
     """The configured tools; those of servers are added when the servers answer. Raises `ConfigError`."""
     from bot.agent.tools.about import about_tool
+    from bot.agent.tools.clock import clock_tool
     from bot.app.wiring.knowledge import make_knowledge
     from bot.config.tool_rules import read_rule
+    from bot.conversation.answers.people import People
 
     async def permit(tool: Tool, arguments: Mapping[str, object], context: ToolContext) -> Permission | None:
         return await executor(memory.approvals.permission, context.scope, context.goal, tool.name, arguments)
@@ -52,7 +55,12 @@ def make_agent_tools(settings: Settings, memory: Memory, executor: Executor) -> 
     messengers: dict[str, Messenger] = {}
     embed = executor.as_async(memory.embedder.embed)
     knowledge = make_knowledge(settings, embed)
-    built_in = [*_own_tools(memory, executor, embed), *_tools_of_people(settings, memory, executor, messengers)]
+    people = People(messengers, settings.tools.time_zone)
+    built_in = [
+        clock_tool(memory.clock, people.zone_of),
+        *_own_tools(memory, executor, embed),
+        *_tools_of_people(people, memory, executor),
+    ]
 
     def tools_for(scope: Scope, role: Role) -> Sequence[ToolSpec]:
         return registry.within(scope, role).specs
@@ -82,13 +90,11 @@ def actions_in_chat(settings: Settings, memory: Memory, scope: Scope) -> Sequenc
 def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> list[Tool]:
     """The tools that need only the bot's memory."""
     from bot.agent.tools.calculator import calculator_tool
-    from bot.agent.tools.clock import clock_tool
     from bot.agent.tools.conversation import conversation_tool
     from bot.agent.tools.notes import recall_tool, remember_tool
     from bot.agent.tools.topics import change_tool, look_up_tool
 
     return [
-        clock_tool(memory.clock),
         calculator_tool(),
         remember_tool(memory.clock),
         recall_tool(),
@@ -98,16 +104,12 @@ def _own_tools(memory: Memory, executor: Executor, embed: "Embed") -> list[Tool]
     ]
 
 
-def _tools_of_people(
-    settings: Settings, memory: Memory, executor: Executor, messengers: Mapping[str, Messenger]
-) -> list[Tool]:
+def _tools_of_people(people: "People", memory: Memory, executor: Executor) -> list[Tool]:
     """The tools that need to look up people."""
     from bot.agent.tools.reminders import cancel_tool, list_tool, remind_tool
     from bot.agent.tools.who import who_tool
-    from bot.conversation.answers.people import People
     from bot.conversation.notices.reminders import add_reminder
 
-    people = People(messengers, settings.tools.time_zone)
     reminders_of = executor.as_async(memory.reminders.of)
     return [
         who_tool(people.profile, people.zone_of, people.channel, memory.clock),

@@ -15,6 +15,7 @@ from bot.agent.tools.registry import ToolContext, ToolRegistry
 from bot.agent.tools.time_zones import find_place, find_places
 from bot.errors import ToolRetry
 from memory.library.working_memory import Observation, WorkingMemory
+from memory.model import Scope
 from tests.doubles.model import NOW, SCOPE, tool_call
 
 SATURDAY = "Saturday 21 November 2026"
@@ -31,6 +32,21 @@ async def say(place: str | None, now: datetime = NOW) -> str:
 
 
 # Clock ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("zone", "said"),
+    [
+        ("Europe/Berlin", f"It is 11:00 on {SATURDAY} (Europe/Berlin, UTC+1)."),
+        ("Etc/UTC", f"It is 10:00 on {SATURDAY} (UTC)."),
+    ],
+)
+async def test_without_a_place_the_time_is_that_of_who_asks(zone: str, said: str) -> None:
+    async def zone_of(scope: Scope) -> str:
+        return zone if scope == SCOPE else "Asia/Tokyo"
+
+    result = await ToolRegistry([clock_tool(lambda: NOW, zone_of)]).run(tool_call("clock"), context())
+    assert result.content == said
 
 
 @pytest.mark.parametrize(
