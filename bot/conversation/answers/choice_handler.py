@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from bot.conversation.answers.choice_messages import not_chosen, reply_to_choice
+from bot.conversation.answers.choice_messages import NEEDS_TAP, not_chosen, reply_to_choice
 from bot.conversation.answers.conversations import Conversations
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_question import FeedbackQuestions
@@ -13,7 +13,7 @@ from bot.errors import NotPermitted
 from bot.model import PersonCommand, PersonDeletion, PersonReaction
 from bot.ports import Messenger
 from memory.errors import NotFound
-from memory.model import Grant, Scope, offers_of
+from memory.model import Episode, EventKind, Grant, Option, Scope, offers_of
 from memory.services import ChoiceResult, Memory, VoteResult
 
 
@@ -80,12 +80,25 @@ class ChoiceHandler:
             await self._feedback.refresh_mark(messenger, event.scope.workspace, decision.changed_run)
 
     async def on_thumb(self, messenger: Messenger, event: PersonReaction, result: VoteResult) -> None:
-        """The asker's 👍 on a question that offers one thing chooses it, as long as it stays."""
-        choice = _chosen_by_thumb(event, result)
+        """The asker's 👍 on a question that offers one thing chooses it, as long as it stays.
+
+        A tool with effects is allowed by its button or a command only, which the asker is told.
+        """
+        options = _offered_to(event, result)
+        if any(option.is_approval for option in options):
+            if result.value > 0 and result.root is not None and not await self._is_decided(result.root):
+                await notify(messenger, event, NEEDS_TAP)
+            return
+        choice = _chosen_by_thumb(event, result) if len(options) == 1 else None
         if choice is not None and result.value > 0:
             await self.choose(messenger, choice)
         elif choice is not None:
             await self.take_back(messenger, event)
+
+    async def _is_decided(self, question: Episode) -> bool:
+        """Whether somebody decided on the tool that a question is about."""
+        run = await self._executor(self._memory.audit.run, question.workspace, question.run_id)
+        return any(each.kind is EventKind.DECIDED for each in run.events)
 
     async def take_back(self, messenger: Messenger, event: PersonDeletion | PersonReaction) -> None:
         """Take back the choice that a message made, or a thumb on it."""
@@ -101,16 +114,17 @@ def choice_event(scope: Scope, message_id: str) -> str:
     return f"choice/{scope.channel}/{message_id}"
 
 
-def _chosen_by_thumb(event: PersonReaction, result: VoteResult) -> PersonCommand | None:
-    """The choice that the asker's vote on a question with a single option makes, or takes back.
-
-    None for any other vote. A tool with effects is allowed by its button or a command only.
-    """
+def _offered_to(event: PersonReaction, result: VoteResult) -> list[Option]:
+    """The options of the question that the asker voted on; none for any other vote, or one that repeats theirs."""
     root = result.root
     if root is None or not result.is_new_opinion or root.person != event.scope.person:
-        return None
-    offers = offers_of([root, *result.parts])
-    if len(offers) != 1 or offers[0].option.is_approval:
+        return []
+    return [each.option for each in offers_of([root, *result.parts])]
+
+
+def _chosen_by_thumb(event: PersonReaction, result: VoteResult) -> PersonCommand | None:
+    """The choice of the only option of a question."""
+    if result.root is None:
         return None
     return PersonCommand(
         event_id=choice_event(event.scope, event.message_id),
@@ -118,5 +132,5 @@ def _chosen_by_thumb(event: PersonReaction, result: VoteResult) -> PersonCommand
         at=event.at,
         role=event.role,
         name=CHOOSE,
-        argument=f"{root.run_id} 1",
+        argument=f"{result.root.run_id} 1",
     )

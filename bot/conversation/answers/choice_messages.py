@@ -28,6 +28,7 @@ GRANTS = {
     Grant.LEARNED: "learned: a teacher approved of the same here",
 }
 """How an action was allowed, in words."""
+NEEDS_TAP = f"For that I need a tap: press “{DO_IT}” or “{DO_NOT}” under my question."
 NO_SUCH_QUESTION = "I do not know that question any more, or it is not yours to answer. If it is, ask it once more."
 NOTHING_TO_CHOOSE = "There is nothing to choose that way: no question of mine is open here, or it has no such option."
 

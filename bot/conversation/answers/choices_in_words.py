@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from bot.conversation.answers.choice_handler import choice_event
-from bot.conversation.answers.choice_messages import NOTHING_TO_CHOOSE
+from bot.conversation.answers.choice_messages import NEEDS_TAP, NOTHING_TO_CHOOSE
 from bot.conversation.answers.choice_words import ChoiceInWords, number_of, read_choice
 from bot.conversation.executor import Executor
 from bot.conversation.feedback.feedback_question import NO_LABEL, YES_LABEL
@@ -19,7 +19,6 @@ from memory.services import Memory
 
 LONGEST = 40
 """The most characters of a choice in words."""
-NEEDS_TAP = "For that I need a tap: press “Do it” or “Don't” under my question."
 NEEDS_CONFIRMATION = "Not by words alone: press the button under my question, or write the command that it names."
 _UNCLEAR, _TAP = "unclear", "tap"
 _LIST = re.compile(r"^\s{0,9}(?:[-*•]|\d{1,2}[.)])\s", re.MULTILINE)

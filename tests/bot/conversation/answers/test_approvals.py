@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from bot.adapters.command_words import ParsedCommand, command_in
 from bot.agent.options import call_in_full
 from bot.agent.tools.registry import Tool, ToolContext
+from bot.conversation.answers.choice_messages import NEEDS_TAP
 from bot.model import ModelReply, ToolSpec
 from memory.model import EventKind, Permission, Role, Scope
 from memory.rules.chat_settings import APPROVALS, LEARNED
@@ -276,6 +277,23 @@ async def test_a_thumb_on_the_question_lets_nothing_run(chat: Chat, sent: list[M
     await ask(chat)
     assert sent == []
     assert chat.messenger.posts[-1].choices
+
+
+async def test_the_askers_thumb_on_the_question_is_told_to_press_while_it_is_open(
+    chat: Chat, sent: list[Mapping[str, object]]
+) -> None:
+    posted = await ask(chat)
+    await chat.react(posted, "👍")
+    (told,) = chat.messenger.posts[1:]
+    assert (told.text, told.private_to) == (NEEDS_TAP, "ana")
+    await chat.react(posted, "👍", added=False)
+    await chat.react(posted, "👎")
+    assert [each.text for each in chat.messenger.posts].count(NEEDS_TAP) == 1
+    again = await ask(chat)
+    await press(chat)
+    await chat.react(again, "👍")
+    assert [each.text for each in chat.messenger.posts].count(NEEDS_TAP) == 1
+    assert len(sent) == 1
 
 
 async def test_only_a_teacher_allows_it_for_longer(chat: Chat, sent: list[Mapping[str, object]]) -> None:
