@@ -2,6 +2,7 @@
 
 import secrets
 from collections.abc import Mapping
+from functools import partial
 
 from pydantic import SecretStr
 
@@ -13,6 +14,7 @@ from bot.adapters.web.pages.page import PageParts
 from bot.adapters.web.pages.site import Site
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.token_buckets import TokenBuckets
+from bot.app.wiring.tools import actions_in_chat
 from bot.config import Settings
 from bot.config.platform_settings import WebSettings
 from bot.errors import ConfigError
@@ -36,7 +38,14 @@ def make_site(
     accounts = Accounts(web.password.get_secret_value(), accounts_of(web.accounts))
     require_safe(web.host, accounts)
     shown = settings_in_force(settings)
-    pages = PageParts(memory=memory, emoji=emoji, checks=checks, settings=shown, playground=playground)
+    pages = PageParts(
+        memory=memory,
+        emoji=emoji,
+        checks=checks,
+        settings=shown,
+        playground=playground,
+        actions=partial(actions_in_chat, settings, memory),
+    )
     secret = _secret(settings)
     cookies = Cookies(secret, memory.clock)
     throttle = TokenBuckets(FAILURES_PER_MINUTE)

@@ -22,6 +22,7 @@ from bot.adapters.web.pages.site import Site
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.adapters.web.token_buckets import TokenBuckets
 from memory.adapters.sql import SqlStore
+from memory.model.evidence import ActionText
 from memory.model.teaching import EmojiMap
 from memory.services import Memory
 from tests.doubles.web import SECRET
@@ -41,12 +42,20 @@ def site_parts(
     monotonic: Callable[[], float] = lambda: 0.0,
     checks: tuple[Check, ...] = (),
     playground: PlaygroundMessenger | None = None,
+    actions: Sequence[ActionText] = (),
 ) -> Site:
     """What the pages are made of."""
     emoji = EmojiMap(["👍"], ["👎"])
     settings = {"model": {"name": "offline", "openai_api_key": "(set)"}}
     return Site(
-        pages=PageParts(memory=memory, emoji=emoji, checks=checks, settings=settings, playground=playground),
+        pages=PageParts(
+            memory=memory,
+            emoji=emoji,
+            checks=checks,
+            settings=settings,
+            playground=playground,
+            actions=lambda _: actions,
+        ),
         accounts=Accounts(password, accounts_of(f"{each} {_DIGEST}" for each in accounts)),
         cookies=Cookies(b"0" * 32, memory.clock),
         throttle=TokenBuckets(FAILURES_PER_MINUTE, monotonic),

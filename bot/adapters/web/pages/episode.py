@@ -106,7 +106,7 @@ def _wider(episode: Episode) -> list[Audience]:
 
 
 def recall(visit: Visit) -> Response:
-    """Show what the goal would recall now, for its asker or another person and channel."""
+    """Show what chat would recall for the goal now, for its asker or another person and channel."""
     episode = found_episode(visit)
     goal = visit.query.get("goal", "").strip() or episode.goal
     person = visit.query.get("person", "").strip() or episode.person
@@ -117,10 +117,9 @@ def recall(visit: Visit) -> Response:
         person=person,
         visibility=episode.visibility if channel == episode.channel else Visibility.PUBLIC,
     )
-    recalling = visit.memory.recalling
     context = frozenset({f"platform:{scope.platform}", f"channel:{scope.channel}", f"person:{scope.person}"})
-    chosen = recalling.recall(scope, goal, context=context)
-    weighed = recalling.recall(scope, goal, context=context, actions=())
+    actions = visit.parts.actions(scope)
+    chosen = visit.memory.recalling.recall(scope, goal, context=context, actions=actions)
     return visit.render(
         "recall.html",
         episode=episode,
@@ -130,7 +129,7 @@ def recall(visit: Visit) -> Response:
         exemplars=[each for each in chosen.exemplars if visit.may_see(each.episode)],
         hidden=sum(not visit.may_see(each.episode) for each in chosen.exemplars),
         counts=asdict(chosen.counts),
-        evidence=weighed.evidence or Evidence(),
+        evidence=chosen.evidence or Evidence(),
     )
 
 

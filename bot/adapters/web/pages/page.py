@@ -1,6 +1,6 @@
 """The types of pages: routes, roles, and the request to a page."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from urllib.parse import quote, urlencode
@@ -14,7 +14,8 @@ from bot.adapters.web.pages.cookies import LoginCookie, Notice, without_notice
 from bot.adapters.web.pages.rendering import templates
 from bot.adapters.web.playground.messenger import PlaygroundMessenger
 from bot.errors import AccessDenied
-from memory.model import Episode, Visibility
+from memory.model import Episode, Scope, Visibility
+from memory.model.evidence import ActionText
 from memory.model.teaching import EmojiMap
 from memory.rules.audience import visibility_of
 from memory.services import Memory
@@ -31,6 +32,8 @@ class PageParts:
     """The settings in force as texts, by section, without secrets."""
     playground: PlaygroundMessenger | None = None
     """The playground, if there is one."""
+    actions: Callable[[Scope], Sequence[ActionText]] = lambda scope: ()
+    """The tools that members may use in a place, for which evidence is weighed in chat."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -135,6 +135,24 @@ def test_what_it_would_recall_now(admin: Visitor, answer: Episode) -> None:
     assert "Nothing is near enough" in admin.page(f"episodes/{answer.id}/recall", goal="zzz qqq", person="bo")
 
 
+@pytest.mark.parametrize(
+    "there",
+    [
+        scope("ana", channel="p1", visibility=Visibility.PRIVATE),
+        scope("ana", channel="d1", visibility=Visibility.DIRECT),
+    ],
+    ids=["a private channel", "a direct message"],
+)
+def test_a_teacher_does_not_see_what_was_taught_in_private_whomever_they_ask_as(
+    world: World, nobody: Visitor, answer: Episode, there: Scope
+) -> None:
+    world.correct(world.ask("secret plan", of=there), "hush", by="ana", role=Role.TEACHER)
+    nobody.log_in("tom")
+    for channel in ("c1", there.channel):
+        html = nobody.page(f"episodes/{answer.id}/recall", goal="secret spare plan", person="ana", channel=channel)
+        assert "hush" not in html
+
+
 def test_a_teacher_sees_and_decides_what_is_public_alone(world: World, nobody: Visitor, answer: Episode) -> None:
     hidden = world.ask("secret plan?", "hush", of=scope("ana", channel="p1", visibility=Visibility.PRIVATE))
     nobody.log_in("tom")
