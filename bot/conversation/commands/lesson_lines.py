@@ -71,8 +71,13 @@ def review_line(episode: Episode, reader: Scope) -> str:
 
 def answer_line(episode: Episode, length: int) -> str:
     """What an answer says, shortened; of a question of the bot its options."""
-    options = [f"“{shown_line(each.text or each.label, 40)}”" for each in options_of(episode.trajectory)]
-    return f"I asked which of these: {', '.join(options)}" if options else shown_line(episode.output, length)
+    options = options_of(episode.trajectory)
+    if not options:
+        return shown_line(episode.output, length)
+    asked = "which of these" if len(options) > 1 else "whether this is meant"
+    if any(option.is_approval for option in options):
+        asked = "whether I may do this"
+    return f"I asked {asked}: {', '.join(f'“{shown_line(each.text or each.label, 40)}”' for each in options)}"
 
 
 def _summary(episode: Episode) -> str:

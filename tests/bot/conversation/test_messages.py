@@ -4,13 +4,15 @@ from dataclasses import replace
 
 import pytest
 
-from bot.conversation.commands.lesson_lines import belief_line
+from bot.conversation.commands.lesson_lines import answer_line, belief_line
 from bot.conversation.messages import lesson_line, lesson_lines, named
-from memory.model import GAVE_UP, Audience, Lesson, Termination
+from memory.model import ASK, GAVE_UP, Audience, Lesson, Step, StepKind, Termination
 from memory.services import UsedLesson
 from tests.doubles.conversation import ANA, BOB, Chat
 from tests.doubles.memory_world import World, scope
 from tests.doubles.model import fail
+
+SHED: dict[str, object] = {"action": "answer", "label": "the shed"}
 
 
 def test_who_is_called_you_is_not_taken_for_the_reader() -> None:
@@ -43,6 +45,19 @@ def test_a_lesson_that_answers_only_a_part_shows_that_part_in_lists() -> None:
     assert "boss?” - 6 * 7 = 42 I don't know: “who is the boss?”. - taught by" in line
     nothing = replace(partial, action=GAVE_UP)
     assert "boss?” - no answer - taught by" in belief_line(nothing, Lesson.AVOID, Audience.PERSONAL, ANA)
+
+
+@pytest.mark.parametrize(
+    ("options", "shown"),
+    [
+        ([SHED], "I asked whether this is meant: “the shed”"),
+        ([SHED, {"action": "answer", "label": "the yard"}], "I asked which of these: “the shed”, “the yard”"),
+        ([{"action": "send", "label": "Sends it", "approval": True}], "I asked whether I may do this: “Sends it”"),
+    ],
+)
+def test_a_question_of_the_bot_is_listed_with_what_it_asks(options: list[dict[str, object]], shown: str) -> None:
+    asks = Step(kind=StepKind.ACT, tool=ASK, arguments={"options": options})
+    assert answer_line(replace(World().ask("where?", "?"), trajectory=(asks,)), 60) == shown
 
 
 @pytest.mark.parametrize(("emoji", "told"), [("👍", 1), ("👎", 0)])
