@@ -1,7 +1,4 @@
-"""Exports a model in a process of its own: torch takes half a gigabyte, which only the end of its process gives back.
-
-python -m memory.adapters.embedding.export_process MODEL FOLDER
-"""
+"""Exports a model in a process of its own: torch takes half a gigabyte, which only the end of a process gives back."""
 
 import subprocess
 import sys
@@ -23,7 +20,7 @@ def export_in_process(model: str, folder: Path) -> "OnnxEncoder":
     """
     from memory.adapters.embedding.onnx_export import load_export
 
-    script = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import main; main()"
+    script = f"import sys; sys.path[:] = {[*map(str, sys.path)]!r}; from {__name__} import main; main()"
     try:
         make_folder(folder.parent)
         TemporaryFile(dir=folder.parent).close()
