@@ -89,7 +89,8 @@ def cancel_tool(reminders_of: FindReminders, cancel: CancelReminder) -> Tool:
                 raise ToolFailed(_NO_REMINDERS)
             if len(fitting) != 1:
                 listed = "; ".join(map(reminder_line, fitting or kept))
-                raise ToolRetry(f"Which one is meant? {listed}.")
+                problem = "Which one is meant?" if fitting else "None of your reminders here has these words:"
+                raise ToolRetry(f"{problem} {listed}.")
             cancelled = await cancel(context.scope, fitting[0].id)
         except MemoryFault as fault:
             raise ToolFailed("Reminders cannot be changed at the moment.") from fault

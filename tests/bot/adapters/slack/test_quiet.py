@@ -182,6 +182,8 @@ async def test_why_a_deed_is_not_done_is_said_in_full_and_in_the_tools_own_words
     assert which.startswith("Which one is meant? “write the report of 9”")
     assert "“write the report of 10”" in which
     assert which.endswith("`.")
+    other = await say(bot, ana, general, "cancel the reminder about lunch")
+    assert said(bot, other)[0].startswith("None of your reminders here has these words: “write the report of 9”, on ")
     for_nobody = await say(bot, ana, general, "remind me to drink")
     assert said(bot, for_nobody) == ["I don't know that."]
 
