@@ -8,6 +8,7 @@ from bot.conversation.reply import short_id
 from memory.model import Audience, Episode, Lesson, Role, Scope, Termination, Verdict, options_of
 from memory.rules.quarantine import Flag
 from memory.rules.retrieval.prompt import shown_line
+from memory.rules.verdict import is_of_oneself
 
 
 def lesson_list(lines: Sequence[str], place: str, page: str) -> str:
@@ -64,6 +65,8 @@ def review_line(episode: Episode, reader: Scope) -> str:
         now = "for the channel"
     elif episode.verdicts.is_proposed:
         now = "only proposed" if verdict is Verdict.PENDING else f"{now}, proposed to others"
+    elif is_of_oneself(episode):
+        now = f"{now}, whom it is about"
     return (
         f"{sign} {_summary(episode)} - by {_author(episode, reader)} in {where}, now {now} (`{short_id(episode.id)}`)"
     )

@@ -264,6 +264,11 @@ async def test_what_is_true_of_its_author_only_is_for_nobody_else(tmp_path: Path
         for_him = ben.says(general, "what is my locker code?")
         await bot.settled()
         assert server.said_by_bot(general, for_him.ts)[0].text.startswith("I don't know that.")
+        ben.says(general, "review")
+        await bot.settled()
+        assert "my locker is red - by ana in #general, now for its author, whom it is about" in (
+            server.ephemerals(ben)[-1].text
+        )
         ben.says(general, "remember that the door code is 13")
         await bot.settled()
         assert server.ephemerals(ben)[-1].text.startswith("Saved as a lesson for everybody")
