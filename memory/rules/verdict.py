@@ -43,7 +43,11 @@ REVIEW = "review"
 """Source of a teacher's vote in a review that validates a lesson without other votes."""
 
 _MY = r"(?:my|mein(?:e[mnrs]?)?)\b"
-_OF_ONESELF, _ASKS_OF_ONESELF = re.compile(rf"\W*+{_MY}", re.IGNORECASE), re.compile(rf"\b{_MY}", re.IGNORECASE)
+_ASKS_OF_ONESELF = re.compile(rf"\b{_MY}", re.IGNORECASE)
+_OF_ONESELF = re.compile(
+    rf"\W*+{_MY}(?:\s++[^\s>→|/]++){{1,6}}?\s++(?:is|are|was|were|ist|sind|war|waren)\b", re.IGNORECASE
+)
+"""A statement: "My Account > Password" is where somebody finds something."""
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
