@@ -220,6 +220,9 @@ _TARGETS: dict[str, Callable[[str], object]] = {
         f"Ben {text[:590]}"
     ),
     "feedback_in_words.supplied": lambda text: feedback_in_words.supplied_answer_in(text, "where is it?"),
+    "feedback_in_words.supplied, of oneself": lambda text: feedback_in_words.supplied_answer_in(
+        "my boss is Tess", f"who is my {text}?"
+    ),
     "feedback_in_words.supplied, a question": lambda text: feedback_in_words.supplied_answer_in(
         "it's in the attic", text
     ),

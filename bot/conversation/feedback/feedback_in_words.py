@@ -58,7 +58,7 @@ def may_be_answer(message: str) -> bool:
 
 def supplied_answer_in(message: str, question: str) -> FeedbackReading | None:
     """A statement that may be the answer to a question that the bot could not answer: never sure. None for others."""
-    text, kinds = message.strip(), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE)
+    text, kinds = _not_of_oneself(message, question), (words.ASKS_WHERE_OR_WHEN, words.ASKS_WHO, words.ASKS_FOR_VALUE)
     is_question = not QUESTION_MARKS.isdisjoint(question) or any(each.match(question) for each in kinds)
     if not is_question or not may_be_answer(text):
         return None
@@ -73,7 +73,17 @@ def supplied_answer_in(message: str, question: str) -> FeedbackReading | None:
     is_named = words.IT_IS.match(rest) is not None or _is_about(clause, question)
     is_named = is_named and words.ASKS_WHAT_IS.match(question) is not None and not words.UNIMPORTANT.search(rest)
     is_answer = is_named or is_name or _is_evident(rest, question, "")
-    return FeedbackReading(correction=rest, is_sure=False) if is_about_it and is_answer else None
+    return (
+        FeedbackReading(correction=_without_end(message.strip()), is_sure=False) if is_about_it and is_answer else None
+    )
+
+
+def _not_of_oneself(message: str, question: str) -> str:
+    """A statement with "the" for "my" if the question is about the same: "my boss is Tess", to "who is my boss?"."""
+    text = message.strip()
+    mine = words.MINE.match(text)
+    asked = {each["what"].casefold() for each in words.MINE.finditer(question)}
+    return f"the {text[mine.start('what') :]}" if mine and mine["what"].casefold() in asked else text
 
 
 def answer_after_refusal_in(message: str) -> FeedbackReading | None:

@@ -186,6 +186,8 @@ YES_OR_NO = Phrase(
 )
 SPEAKER = re.compile(r"(?i)\b(?:i|me|my|mine|you\w*|please|ich|mir|mich|mein\w*|du|dir|dich|dein\w*|bitte)\b")
 """Occurs in what people say of themselves, or to the bot."""
+MINE = re.compile(r"\b(?:my|mein(?:e[mnrs]?)?)\s++(?P<what>\w++)", re.IGNORECASE)
+"""Names something of whoever speaks."""
 ASKS_WHAT_IS = Phrase(r"(?:what|which|was|welche\w*)(?:'s|(?: \w+)? (?:is|are|ist|sind))")
 
 

@@ -5,6 +5,7 @@ from datetime import datetime
 
 import pytest
 
+from bot.conversation.feedback.feedback_in_words import supplied_answer_in
 from bot.errors import MessengerUnavailable
 from bot.model import PersonDeletion, PersonEdit, PersonMessage
 from memory.model import Audience, Role
@@ -107,6 +108,24 @@ async def test_a_statement_after_an_answer_or_of_somebody_else_is_answered(chat:
     await chat.ask(LADDER)
     await chat.ask(ATTIC, BOB)
     assert (chat.messenger.answers[-1], votes(chat)) == (f"the answer to {ATTIC}", {})
+
+
+@pytest.mark.parametrize(
+    ("question", "message", "is_answer"),
+    [
+        ("who is my boss?", "my boss is Tess.", True),
+        ("when is my birthday?", "My birthday is on 4 May", True),
+        ("where is my desk?", "my desk is in room 5", True),
+        ("who is my boss?", "my laptop is broken", False),
+        ("who is the boss?", "my boss is Tess", False),
+        ("where is my desk?", "my desk is not where it was", False),
+    ],
+)
+def test_what_is_said_of_oneself_answers_only_a_question_about_the_same(
+    question: str, message: str, is_answer: bool
+) -> None:
+    reading = supplied_answer_in(message, question)
+    assert (reading.correction if reading else "") == (message.rstrip(".") if is_answer else "")
 
 
 @pytest.mark.parametrize("refusal", ["👎", "no"])
