@@ -15,7 +15,8 @@ _MORNING = time(9)
 """The time of day if only a day is given."""
 _EVERY = re.compile(
     r"(?:every|each)\s(?:(?P<every>\d{1,2}|other|second|third|fourth|two|three|four|five|six|ten|twelve)\s)?"
-    r"(?P<unit>day|morning|evening|weekday|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)s?\b(?P<rest>.*)"
+    r"(?P<unit>day|morning|afternoon|evening|night|weekday|week|month|year|(?:mon|tues|wednes|thurs|fri|satur|sun)day)"
+    r"s?\b(?P<rest>.*)"
 )
 _NUMBERS = {"": 1, "other": 2, "second": 2, "third": 3, "fourth": 4}
 _NUMBERS |= {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "ten": 10, "twelve": 12}
@@ -31,7 +32,9 @@ _ADVERBS = {
 _UNITS = {
     "day": Repeat.DAY,
     "morning": Repeat.DAY,
+    "afternoon": Repeat.DAY,
     "evening": Repeat.DAY,
+    "night": Repeat.DAY,
     "weekday": Repeat.WEEKDAY,
     "week": Repeat.WEEK,
     "month": Repeat.MONTH,
@@ -46,7 +49,9 @@ _WEEKDAY_ALONE = re.compile(rf"(?:{_CLOCK}\s)?{_WEEKDAY}(?:\s{_CLOCK})?")
 _DAY_OF_MONTH = re.compile(
     rf"(?:{_WEEKDAY}\s|on\s)?(?:the\s)?(?P<day>\d{{1,2}})(?:st|nd|rd|th)(?:\s(?P<time>{_CLOCK}))?"
 )
-_NO_TIME = re.compile(r"\b(?:(?:2[4-9]|[3-9]\d):\d\d|\d{1,2}:[6-9]\d|(?:0|1[3-9]|[2-9]\d)(?::\d\d)?\s?[ap]\.?m)\b")
+_NO_TIME = re.compile(
+    r"(?<![\w:])(?:(?:2[4-9]|[3-9]\d):\d\d|\d{1,2}:[6-9]\d|(?:0|1[3-9]|[2-9]\d)(?::\d\d)?\s?[ap]\.?m)\b"
+)
 """A time that no clock shows, such as 25:00 or 13pm. The parser would ignore it beside a day."""
 _IS_SPAN = re.compile(r"in\s.*(?:hour|minute|min|second|sec)s?$")
 _WORDS = {
@@ -54,12 +59,17 @@ _WORDS = {
     "noon": "12:00",
     "midday": "12:00",
     "midnight": "00:00",
-    "this evening": "today at 18:00",
-    "tonight": "today at 20:00",
+    "this (?=(?:morning|afternoon|evening)\\b)": "today ",
+    "tonight": "today night",
     "o'clock": "",
 }
 _IN_THE = re.compile(r"\b(at\s)?(0?[1-9]|1[0-2])(:\d\d)?\sin\sthe\s(morning|afternoon|evening)\b")
-_DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00"}
+_DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00", "night": "20:00"}
+_LATE_PART = re.compile(r"\s(?:afternoon|evening|night)\b")
+_LATE_HOUR = re.compile(r"\b(at\s(?:0?[1-9]|1[01])|(?:0?[1-9]|1[01])(?=:))(:\d\d)?(?!\d|:|\s?[ap]\.?m)")
+"""A time of the clock's first half, which "tomorrow evening at 7" says of its second."""
+_MAYBE_NEXT_DAY = re.compile(r"\snight\b.*\bat\s(?:0?[1-4]|12)(?!\d)|\bat\s(?:0?[1-4]|12)(?!\d).*\snight\b")
+"""Nobody can tell of which day: "tonight at 1"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +116,7 @@ def _repeat_of(words: str) -> tuple[Recurrence, str]:
     if not 1 <= every <= MOST_APART or (every > 1 and unit == "weekday"):
         raise _unclear(words)
     if unit in _UNITS:
-        is_bare = unit in _DAY_PARTS and not _HAS_TIME.search(_plain(rest))
-        return Recurrence(_UNITS[unit], every), f"{rest} at {_DAY_PARTS[unit]}".strip() if is_bare else rest
+        return Recurrence(_UNITS[unit], every), f"{rest} {unit}" if unit in _DAY_PARTS else rest
     return Recurrence(Repeat.WEEK, every), f"{unit} {rest}".strip()
 
 
@@ -116,6 +125,10 @@ def _plain(words: str) -> str:
     for word, plain in _WORDS.items():
         words = re.sub(rf"\b{word}\b", plain, words)
     words = _IN_THE.sub(lambda at: f"at {at[2]}{at[3] or ''} {'am' if at[4] == 'morning' else 'pm'}", words)
+    if _MAYBE_NEXT_DAY.search(words):
+        return ""
+    if _LATE_PART.search(words):
+        words = _LATE_HOUR.sub(lambda at: f"{at[1]}{at[2] or ':00'} pm", words)
     for part, at in _DAY_PARTS.items():
         words = words.replace(f" {part}", "" if _HAS_TIME.search(_BARE_HOUR.sub(r"\1\2:00", words)) else f" at {at}")
     words = words.replace("next ", "", 1) if re.match(r"next \w+day", words) else words
