@@ -40,6 +40,8 @@ def remind_tool(add: AddReminder, zone_of: FindZone, clock: Clock) -> Tool:
         For example: remind me tomorrow at 9 to call Ana; remind me in 20 minutes to check the oven;
         remind me every Monday at 10 to send the report; remind me every two weeks on Friday to water the plants
         """
+        if not when.strip():
+            raise ToolRetry(f"When? Say it with a time, for example: remind me tomorrow at 9 to {what}")
         zone = await zone_of(context.scope)
         due = await asyncio.to_thread(read_when, when, clock().astimezone(ZoneInfo(zone)))
         try:

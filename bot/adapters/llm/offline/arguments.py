@@ -239,7 +239,7 @@ def _one_of(find: Callable[[str], Mapping[str, str]], name: str) -> Callable[[st
 
     def one(goal: str) -> _Found | None:
         found = find(goal)
-        return _Found(value=found[name], fit=1.0) if found else None
+        return _Found(value=found[name], fit=1.0 if all(found.values()) else _COURTESY_FIT) if found else None
 
     return one
 

@@ -27,7 +27,10 @@ _JOINS = (" to ", " that ", " about ", ": ")
 
 
 def find_reminder(goal: str) -> Mapping[str, str]:
-    """`what` to remind of and `when`, in the words of the goal; empty if it asks for no reminder."""
+    """`what` to remind of and `when`, in the words of the goal; empty if it asks for no reminder.
+
+    `when` is empty if the goal says no time, as in "remind me to call Ana".
+    """
     text = " ".join(goal.split()).rstrip(".!?")
     begin = _BEGIN.match(text) if len(text) <= _LONGEST else None
     if begin is None:
@@ -41,7 +44,7 @@ def find_reminder(goal: str) -> Mapping[str, str]:
     if before:
         is_time = all(_TIME_WORD.fullmatch(word.strip(",")) for word in before.split())
         return {"what": after, "when": before} if after and is_time else {}
-    return _time_at_end(after)
+    return _time_at_end(after) or ({"what": after, "when": ""} if after and join == " to " else {})
 
 
 def _time_at_end(text: str) -> Mapping[str, str]:

@@ -22,6 +22,13 @@ def test_what_and_when(goal: str, what: str, when: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("goal", "what"), [("remind me to drink", "drink"), ("can you remind me to call Ana at home?", "call Ana at home")]
+)
+def test_a_reminder_without_a_time(goal: str, what: str) -> None:
+    assert find_reminder(goal) == {"what": what, "when": ""}
+
+
+@pytest.mark.parametrize(
     "goal", ["", "remind me", "remind me about the party", "who reminds me tomorrow?", "remind me to", "call Ana at 9"]
 )
 def test_what_is_no_request_for_a_reminder(goal: str) -> None:

@@ -103,6 +103,9 @@ async def test_a_time_that_is_over_and_one_that_makes_no_sense_are_told_to_the_m
     here = Reminding()
     assert "that time is in the past" in await here.asks("call Ana", "2026-01-01 09:00")
     assert "I cannot tell when" in await here.asks("call Ana", "whenever")
+    assert "When? Say it with a time, for example: remind me tomorrow at 9 to feed Rex" in await here.asks(
+        "feed Rex", ""
+    )
 
 
 async def test_who_has_somebody_elses_request_tried_again_gets_no_reminder_in_their_words() -> None:
