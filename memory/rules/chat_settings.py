@@ -119,9 +119,11 @@ def _read(setting: Settable, words: list[str]) -> str | None:
         return _share(setting, " ".join(words))
     if len(words) != 1:
         return None
-    if words[0].lower() in setting.choices:
-        return words[0].lower()
-    is_id = setting.kind is SettingKind.CHOICE_OR_CHANNEL and _ID.fullmatch(words[0])
+    word = words[0].lower()
+    if word in setting.choices:
+        return word
+    # "digest on" names no channel.
+    is_id = setting.kind is SettingKind.CHOICE_OR_CHANNEL and word != ON and _ID.fullmatch(words[0])
     return words[0] if is_id else None
 
 

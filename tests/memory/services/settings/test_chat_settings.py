@@ -124,6 +124,7 @@ def test_what_is_taken(name: str, value: str, stored: str) -> None:
         ("control-arm", "nan", "a share"),
         ("control-arm", "-0.1", "a share"),
         ("digest", "in the morning", "digest takes dm, off or a channel"),
+        ("digest", "On", "digest takes dm, off or a channel"),
         ("teachers", "", "up to 100 people"),
         ("teachers", "<@ana>", "up to 100 people"),
         ("teachers", " ".join(f"p{number}" for number in range(101)), "up to 100 people"),
