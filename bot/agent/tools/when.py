@@ -40,7 +40,7 @@ _UNITS = {
     "month": Repeat.MONTH,
     "year": Repeat.YEAR,
 }
-_BARE_HOUR = re.compile(r"\b(at\s)(\d{1,2})(?!\d|:|\s?[ap]\.?m)")
+_BARE_HOUR = re.compile(r"\b(at\s)(\d{1,2})(?!\d|:|h|\s?[ap]\.?m)")
 _HAS_TIME = re.compile(r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an?|\d+|\w+)\s(?:min|h|sec)")
 _CLOCK = r"(?:at\s)?\d{1,2}(?::\d\d(?:\s?[ap]\.?m\.?)?|\s?[ap]\.?m\.?)"
 _TIME_ALONE = re.compile(_CLOCK)
@@ -61,7 +61,6 @@ _WORDS = {
     "midnight": "00:00",
     "this (?=(?:morning|afternoon|evening)\\b)": "today ",
     "tonight": "today night",
-    "o'clock": "",
 }
 _IN_THE = re.compile(r"\b(at\s)?(0?[1-9]|1[0-2])(:\d\d)?\sin\sthe\s(morning|afternoon|evening)\b")
 _DAY_PARTS = {"morning": "9:00", "afternoon": "14:00", "evening": "18:00", "night": "20:00"}
@@ -70,6 +69,23 @@ _LATE_HOUR = re.compile(r"\b(at\s(?:0?[1-9]|1[01])|(?:0?[1-9]|1[01])(?=:))(:\d\d
 """A time of the clock's first half, which "tomorrow evening at 7" says of its second."""
 _MAYBE_NEXT_DAY = re.compile(r"\snight\b.*\bat\s(?:0?[1-4]|12)(?!\d)|\bat\s(?:0?[1-4]|12)(?!\d).*\snight\b")
 """Nobody can tell of which day: "tonight at 1"."""
+_HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+_SPELLED = "|".join(_HOURS)
+_HOUR = re.compile(rf"\b(?:at\s)?(\d\d?|{_SPELLED})\so['’]clock\b|\bat\s({_SPELLED})\b")
+_NUMBER = rf"(?:\d+(?:\.\d+)?\s?|(?:(?:{_SPELLED}|\w+teen|\w+ty)[\s-])+)"
+_DAY, _YEAR = r"\d\d?(?:st|nd|rd|th)?", r"(?:,?\s\d{4}\b)?"
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
+_READ = re.compile(
+    r"(?<![\d:.])(?P<clock>\d\d?(?:(?::\d\d){1,2}(?:\s?[ap]\.?m)?|\s?[ap]\.?m)\b)"
+    rf"|(?P<span>{_NUMBER}(?:(?:hour|hr|minute|min|second|sec)s?|[hms])\b)|{_NUMBER}(?:day|week|month|year)s?\b"
+    rf"|{_DAY}\.?\s?(?:of\s)?{_MONTH}{_YEAR}|{_MONTH}\.?\s{_DAY}\b(?!:){_YEAR}|\b\d{{4}}-\d\d?-\d\d?(?:t|\b)"
+    r"|(?<![\d./])(?P<one>\d\d?)[./](?P<other>\d\d?)(?:[./]\d\d(?:\d\d)?)?(?!\d)\.?"
+)
+"""The numbers of a time that the parser reads. Others, as in "friday 5", it ignores or takes for a month."""
+_UNREAD = re.compile(
+    rf"\d|\b(?:{_SPELLED}|\w+teen|(?:twen|thir|for|fif)ty|half|quarter|past|this\s(?:week|month|year)"
+    r"|(?:tomorrow|day)\sweek)\b"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +140,7 @@ def _plain(words: str) -> str:
     """The text in words that dateparser understands."""
     for word, plain in _WORDS.items():
         words = re.sub(rf"\b{word}\b", plain, words)
+    words = _HOUR.sub(lambda at: f"at {_digits(at[1] or at[2])}", words)
     words = _IN_THE.sub(lambda at: f"at {at[2]}{at[3] or ''} {'am' if at[4] == 'morning' else 'pm'}", words)
     if _MAYBE_NEXT_DAY.search(words):
         return ""
@@ -133,6 +150,10 @@ def _plain(words: str) -> str:
         words = words.replace(f" {part}", "" if _HAS_TIME.search(_BARE_HOUR.sub(r"\1\2:00", words)) else f" at {at}")
     words = words.replace("next ", "", 1) if re.match(r"next \w+day", words) else words
     return _BARE_HOUR.sub(r"\1\2:00", words).strip()
+
+
+def _digits(hour: str) -> str:
+    return str(_HOURS.index(hour) + 1) if hour in _HOURS else hour
 
 
 def _parsed(words: str, now: datetime) -> datetime | None:
@@ -145,7 +166,16 @@ def _parsed(words: str, now: datetime) -> datetime | None:
     if of_month := _DAY_OF_MONTH.fullmatch(words):
         today = _by_dateparser(f"today {of_month['time']}", now) if of_month["time"] else None
         return _next_day_of_month(int(of_month["day"]), today.time() if today else _MORNING, now)
-    return _by_dateparser(words, now)
+    return _by_dateparser(words, now) if _is_read(words) else None
+
+
+def _is_read(words: str) -> bool:
+    """Whether the parser reads all numbers of a text, which say one time."""
+    found = list(_READ.finditer(words))
+    clocks, spans = (sum(each[kind] is not None for each in found) for kind in ("clock", "span"))
+    dates = [(int(each["one"]), int(each["other"])) for each in found if each["one"]]
+    is_day = all(1 <= min(date) <= 12 and (max(date) > 12 or date[0] == date[1]) for date in dates)  # which is the day?
+    return clocks + min(spans, 1) < 2 and is_day and _UNREAD.search(_READ.sub("", words)) is None
 
 
 def _next_day_of_month(day: int, at: time, now: datetime) -> datetime | None:
@@ -162,14 +192,14 @@ def _next_day_of_month(day: int, at: time, now: datetime) -> datetime | None:
 def _by_dateparser(words: str, now: datetime) -> datetime | None:
     import dateparser  # takes 0.3 s, which a start does not need
 
-    settings = {"PREFER_DATES_FROM": "future", "RELATIVE_BASE": now, "RETURN_AS_TIMEZONE_AWARE": False}
+    settings = {"PREFER_DATES_FROM": "future", "RELATIVE_BASE": now}
     try:
         found = dateparser.parse(words, languages=["en"], settings=settings)
     except (ValueError, OverflowError, RecursionError):
         return None
-    if found is None:
-        return None
-    naive: datetime = found.replace(tzinfo=None)
+    if found is None or found.tzinfo is not None:
+        return None  # of another time zone, where it may be another day
+    naive: datetime = found
     if not _HAS_TIME.search(words) and (naive.date() != now.date() or naive.time() == time()):
         naive = datetime.combine(naive.date(), _MORNING)
     return naive
