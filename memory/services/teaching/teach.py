@@ -205,15 +205,16 @@ class Teaching:
         and which may have lent it words, as the messages in `filled_from` may: forgetting who wrote its question takes
         the question, forgetting who wrote its answer takes it whole. None if the event was handled before. Raises
         `InvalidInput` for an unusable text, and `NotFound` if that lesson is gone. `of_event` is the message that says
-        so, if that can be edited: what it taught before is taken back, unless it is the same or of a later time, which
-        returns None.
+        so, if that can be edited: what it taught before is taken back. None, too, if that is the same, or was taught
+        or taken back at a later time.
         """
         draft = Draft.of(self._core, question, answer)
         vector = self._core.embedded(draft.question)
         with self._core.store.write() as tx:
             now = self._core.clock()
             former = taught_by(tx, scope.workspace, of_event) if of_event else None
-            if former is not None and (former.approval.at > at or draft.says_the_same(former.lesson)):
+            known = tx.teaching.reactions_in_words(scope.workspace, of_event) if of_event else ()
+            if any(each.at > at for each in known) or (former is not None and draft.says_the_same(former.lesson)):
                 return None
             if event_id and not tx.log.claim(scope.workspace, event_id, now):
                 return None

@@ -272,6 +272,18 @@ async def test_an_edit_while_the_authors_role_is_unknown_takes_nothing_back(chat
     assert votes(chat) == {"ana: the door code is 12": 1}
 
 
+@pytest.mark.parametrize("words", ["remember that the door code is {}", "No, it's {}"])
+async def test_an_edit_that_arrives_after_the_deletion_of_its_message_teaches_nothing(chat: Chat, words: str) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, words.format(12))
+    earlier = chat.world.clock.tick()
+    await deletes(chat, message)
+    before = len(chat.messenger.posts)
+    await edits(chat, message, words.format(13), earlier)
+    assert 1 not in votes(chat).values()
+    assert len(chat.messenger.posts) == before
+
+
 async def test_an_edit_is_read_with_the_question_that_it_answers(chat: Chat) -> None:
     await chat.ask(QUESTION)
     message = await says(chat, "no, room 5")
