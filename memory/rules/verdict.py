@@ -45,9 +45,11 @@ REVIEW = "review"
 _MY = r"(?:my|mein(?:e[mnrs]?)?)\b"
 _ASKS_OF_ONESELF = re.compile(rf"\b{_MY}", re.IGNORECASE)
 _OF_ONESELF = re.compile(
-    rf"\W*+{_MY}(?:\s++[^\s>→|/]++){{1,6}}?\s++(?:is|are|was|were|ist|sind|war|waren)\b", re.IGNORECASE
+    rf"\W*+(?:(?:the|der|die|das)(?:\s++\S++){{1,4}}?\s++(?:of|for|to|from|in|on|von|für|zu)\s++)?{_MY}"
+    r"(?:\s++[^\s>→|/]++){1,6}?\s++(?:is|are|was|were|ist|sind|war|waren)\b",
+    re.IGNORECASE,
 )
-"""A statement: "My Account > Password" is where somebody finds something."""
+"""A statement about "my bike" or "the code of my bike": "My Account > Password" is where somebody finds something."""
 
 
 def fold_votes(reactions: Iterable[Reaction]) -> list[Vote]:
@@ -225,7 +227,10 @@ def judge(
 
 def is_of_oneself(episode: Episode) -> bool:
     """Whether the answer is about whoever asks: "my birthday is 4 May", to "when is my birthday?"."""
-    return _OF_ONESELF.match(episode.output) is not None and _ASKS_OF_ONESELF.search(episode.goal) is not None
+    if _ASKS_OF_ONESELF.search(episode.goal) is None:
+        return False
+    # What a person told to remember without a question, as "4711 is my PIN", is its own.
+    return episode.output == episode.goal or _OF_ONESELF.match(episode.output) is not None
 
 
 def _channel(

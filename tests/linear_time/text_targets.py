@@ -187,6 +187,7 @@ _TARGETS: dict[str, Callable[[str], object]] = {
     "FormatFinder.find": FormatFinder().find,
     "verdict.is_of_oneself": lambda text: is_of_oneself(_episode(goal=text, output=text)),
     "verdict.is_of_oneself, my": lambda text: is_of_oneself(_episode(goal=text, output=f"my {text}")),
+    "verdict.is_of_oneself, the": lambda text: is_of_oneself(_episode(goal="my", output=f"the {text}")),
     "quarantine.flags": lambda text: quarantine.flags(text, limit=4000),
     "emoji_spellings": emoji_spellings,
     "EmojiMap.value": DEFAULT_EMOJI.value,
