@@ -184,7 +184,9 @@ async def test_why_a_deed_is_not_done_is_said_in_full_and_in_the_tools_own_words
     assert which.endswith("`.")
     other = await say(bot, ana, general, "cancel the reminder about lunch")
     assert said(bot, other)[0].startswith("None of your reminders here has these words: “write the report of 9”, on ")
-    for_nobody = await say(bot, ana, general, "remind me to drink")
+    without_time = await say(bot, ana, general, "remind me to drink")
+    assert said(bot, without_time) == ["When? Say it with a time, for example: remind me tomorrow at 9 to drink"]
+    for_nobody = await say(bot, ana, general, "remind me that the rent is due")
     assert said(bot, for_nobody) == ["I don't know that."]
 
 
