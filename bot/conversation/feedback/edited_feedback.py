@@ -18,6 +18,7 @@ from memory.services import Memory
 from memory.services.teaching.correct import CorrectionResult
 
 FORGOTTEN = "Forgotten: what your message asked me to remember before you edited it."
+FORGOTTEN_CORRECTION = "Forgotten: what your message corrected before you edited it."
 
 _CORRECTS = re.compile(r"correct\s*[:：]\s*(?P<text>.*)", re.IGNORECASE | re.DOTALL)
 
@@ -39,6 +40,8 @@ class EditedFeedback:
         made = await self._executor(self._memory.teaching.correction_by, event.scope, event.of_event)
         text = corrects["text"] if corrects is not None else await self._correction_in(event.text, made)
         if not text:
+            if made is not None and await self._take_back(messenger, event, [event.of_event]):
+                await notify(messenger, event, FORGOTTEN_CORRECTION)
             return False
         role = await self._in_words.roles.of_author(event)
         if role is None:
@@ -95,9 +98,14 @@ class EditedFeedback:
     async def _take_back(
         self, messenger: Messenger, event: PersonEdit | PersonDeletion, of_events: Sequence[str]
     ) -> bool:
-        workspace, take_back = event.scope.workspace, self._memory.in_words.take_back
+        workspace = event.scope.workspace
         changed = await self._executor(
-            take_back, workspace, of_events, at=event.at, event_id=f"{event.event_id}/taken back"
+            self._memory.in_words.take_back,
+            workspace,
+            of_events,
+            at=event.at,
+            event_id=f"{event.event_id}/taken back",
+            is_edit=isinstance(event, PersonEdit),
         )
         for run_id in changed:
             await self._feedback.refresh_mark(messenger, workspace, run_id)

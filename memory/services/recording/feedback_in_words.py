@@ -121,13 +121,17 @@ class FeedbackInWords:
         with self._core.store.read() as tx:
             return bool(_in_effect(tx, workspace, [event_id]))
 
-    def take_back(self, workspace: str, of_events: Collection[str], *, at: datetime, event_id: str) -> tuple[str, ...]:
+    def take_back(
+        self, workspace: str, of_events: Collection[str], *, at: datetime, event_id: str, is_edit: bool = False
+    ) -> tuple[str, ...]:
         """Withdraw what a message taught or judged under these event ids, whoever wrote it.
 
-        Returns the runs whose answers, or lessons, are concerned. Writes nothing if there is nothing to withdraw.
+        An edit withdraws nothing if a later one, which arrived first, taught that. Returns the runs whose answers, or
+        lessons, are concerned. Writes nothing if there is nothing to withdraw.
         """
         with self._core.store.read() as tx:
-            if not _in_effect(tx, workspace, of_events) and not _waiting(tx, workspace, of_events):
+            known = _in_effect(tx, workspace, of_events)
+            if (is_edit and any(each.at > at for each in known)) or not (known or _waiting(tx, workspace, of_events)):
                 return ()
         with self._core.store.write() as tx:
             now = self._core.clock()

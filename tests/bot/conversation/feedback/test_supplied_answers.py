@@ -284,6 +284,31 @@ async def test_an_edit_that_arrives_after_the_deletion_of_its_message_teaches_no
     assert len(chat.messenger.posts) == before
 
 
+@pytest.mark.parametrize("words", ["thanks!", "👍", "who keeps the codes?"])
+async def test_an_edit_to_something_else_takes_back_the_correction(chat: Chat, words: str) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, "No, it's 12")
+    assert set(votes(chat).values()) == {1, -1}
+    await edits(chat, message, words)
+    assert not any(votes(chat).values())
+    assert last(chat).text == "Forgotten: what your message corrected before you edited it."
+    assert chat.world.memory.audit.check() == []
+
+
+@pytest.mark.parametrize("words", ["remember that the door code is {}", "No, it's {}"])
+async def test_an_edit_to_something_else_that_arrives_after_a_later_edit_takes_back_nothing(
+    chat: Chat, words: str
+) -> None:
+    await chat.ask(QUESTION)
+    message = await says(chat, words.format(12))
+    earlier = chat.world.clock.tick()
+    await edits(chat, message, words.format(14))
+    before = votes(chat)
+    await edits(chat, message, "who keeps the codes?", earlier)
+    assert votes(chat) == before
+    assert 1 in before.values()
+
+
 async def test_an_edit_is_read_with_the_question_that_it_answers(chat: Chat) -> None:
     await chat.ask(QUESTION)
     message = await says(chat, "no, room 5")
