@@ -41,9 +41,12 @@ _UNITS = {
     "year": Repeat.YEAR,
 }
 _BARE_HOUR = re.compile(r"\b(at\s)(\d{1,2})(?!\d|:|h|\s?[ap]\.?m)")
-_HAS_TIME = re.compile(r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an?|\d+|\w+)\s(?:min|h|sec)")
+_HAS_TIME = re.compile(
+    r"\d:\d\d|\d\s?[ap]\.?m|\bnoon\b|\bmidnight\b|\bin\s(?:an?|\d+|\w+)\s(?:min|h|sec)|\d\s(?:min|hour|hr|sec)"
+)
 _CLOCK = r"(?:at\s)?\d{1,2}(?::\d\d(?:\s?[ap]\.?m\.?)?|\s?[ap]\.?m\.?)"
 _TIME_ALONE = re.compile(_CLOCK)
+_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEKDAY = r"(?:on\s)?(?:mon|tues|wednes|thurs|fri|satur|sun)day\b,?"
 _WEEKDAY_ALONE = re.compile(rf"(?:{_CLOCK}\s)?{_WEEKDAY}(?:\s{_CLOCK})?")
 _DAY_OF_MONTH = re.compile(
@@ -106,7 +109,7 @@ def read_when(text: str, now: datetime) -> DueTime:
     repeat, words = _repeat_of(words)
     plain = _plain(words)
     first = _parsed(plain, now) if words else datetime.combine(now.date(), _MORNING)
-    if first is None:
+    if first is None or _is_other_day(plain, first, now):
         raise _unclear(text)
     is_next = words.startswith("next ")
     if not is_next and _WEEKDAY_ALONE.fullmatch(plain) and first - _WEEK > now:  # the parser never takes it for today
@@ -176,6 +179,15 @@ def _is_read(words: str) -> bool:
     dates = [(int(each["one"]), int(each["other"])) for each in found if each["one"]]
     is_day = all(1 <= min(date) <= 12 and (max(date) > 12 or date[0] == date[1]) for date in dates)  # which is the day?
     return clocks + min(spans, 1) < 2 and is_day and _UNREAD.search(_READ.sub("", words)) is None
+
+
+def _is_other_day(words: str, found: datetime, now: datetime) -> bool:
+    """Whether the text names a day that the parser ignored: "friday 24 december", where that is a Thursday."""
+    weekdays = {name for name in _WEEKDAYS if name in words}
+    is_tomorrow = re.search(r"(?<!after )(?<!from )\btomorrow\b", words) is not None
+    return (weekdays != set() and weekdays != {_WEEKDAYS[found.weekday()]}) or (
+        is_tomorrow and found.date() != now.date() + timedelta(days=1)
+    )
 
 
 def _next_day_of_month(day: int, at: time, now: datetime) -> datetime | None:

@@ -22,7 +22,11 @@ _STARTS = frozenset(
     {"in", "at", "on", "every", "each", "next", "this", "today", "tonight", "tomorrow", "daily", "weekly", "monthly"}
     | {"biweekly", "fortnightly", "quarterly", "yearly"}
     | {"the", "noon", "midnight"}
+    | {"monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"}
 )
+_PREPOSITIONS = frozenset({"in", "at", "on", "every", "each"})
+_BELONGS = frozenset({"of", "before", "after", "until", "till", "from", "by", "since"})
+"""Words after which a day is no time to remind at: "two days before friday", "the talk of monday"."""
 _JOINS = (" to ", " that ", " about ", ": ")
 
 
@@ -55,6 +59,8 @@ def _time_at_end(text: str) -> Mapping[str, str]:
         first -= 1
     start = next((at for at in range(first, len(words)) if words[at].casefold() in _STARTS), None)
     if not start:
+        return {}
+    if words[start - 1].casefold() in _BELONGS and words[start].casefold() not in _PREPOSITIONS:
         return {}
     when = " ".join(words[start:])
     return {"what": " ".join(words[:start]).rstrip(","), "when": when} if len(when) <= _WHEN_CHARACTERS else {}

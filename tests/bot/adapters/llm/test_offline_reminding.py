@@ -15,6 +15,8 @@ from bot.adapters.llm.offline.reminder_request import find_reminder
         ("remind me every Monday at 10 to send the report", "send the report", "every Monday at 10"),
         ("remind me on Friday that the rent is due", "the rent is due", "on Friday"),
         ("remind me to read the book on Friday", "read the book", "on Friday"),
+        ("remind me to call Ana Monday at 9", "call Ana", "Monday at 9"),
+        ("remind me to drop by at 10 am", "drop by", "at 10 am"),
     ],
 )
 def test_what_and_when(goal: str, what: str, when: str) -> None:
@@ -22,7 +24,14 @@ def test_what_and_when(goal: str, what: str, when: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("goal", "what"), [("remind me to drink", "drink"), ("can you remind me to call Ana at home?", "call Ana at home")]
+    ("goal", "what"),
+    [
+        ("remind me to drink", "drink"),
+        ("can you remind me to call Ana at home?", "call Ana at home"),
+        ("remind me to sign two days before Friday", "sign two days before Friday"),
+        ("remind me to prepare the talk of monday at 9", "prepare the talk of monday at 9"),
+        ("remind me to sign a week from today", "sign a week from today"),
+    ],
 )
 def test_a_reminder_without_a_time(goal: str, what: str) -> None:
     assert find_reminder(goal) == {"what": what, "when": ""}
