@@ -47,11 +47,11 @@ def model_cache(settings: Settings) -> Path:
 
 
 def load_early(embedder: "Embedder") -> None:
-    """Begin to load the embedder in the background. Its first export does not keep the process from ending."""
+    """Begin to load the embedder in the background, or to export it at the first start."""
     from memory.adapters.embedding import SentenceTransformerEmbedder
 
     if isinstance(embedder, SentenceTransformerEmbedder):
-        Thread(target=embedder.load_early, name="embedder", daemon=not embedder.is_exported).start()
+        Thread(target=embedder.load_early, name="embedder").start()
 
 
 def stop_event() -> "asyncio.Event":
