@@ -59,6 +59,7 @@ _NO_TIME = re.compile(
 _IS_SPAN = re.compile(r"in\s.*(?:hour|minute|min|second|sec)s?$")
 _WORDS = {
     "half an hour": "30 minutes",
+    "an hour and a half": "90 minutes",
     "noon": "12:00",
     "midday": "12:00",
     "midnight": "00:00",
@@ -75,6 +76,8 @@ _MAYBE_NEXT_DAY = re.compile(r"\snight\b.*\bat\s(?:0?[1-4]|12)(?!\d)|\bat\s(?:0?
 _HOURS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _SPELLED = "|".join(_HOURS)
 _HOUR = re.compile(rf"\b(?:at\s)?(\d\d?|{_SPELLED})\so['’]clock\b|\bat\s({_SPELLED})\b")
+_MINUTES = {"half past": 30, "quarter past": 15, "quarter to": 45}
+_QUARTER = re.compile(rf"\b(?:at\s)?({'|'.join(_MINUTES)})\s(\d\d?|{_SPELLED})\b(?!:)")
 _NUMBER = rf"(?:\d+(?:\.\d+)?\s?|(?:(?:{_SPELLED}|\w+teen|\w+ty)[\s-])+)"
 _DAY, _YEAR = r"\d\d?(?:st|nd|rd|th)?", r"(?:,?\s\d{4}\b)?"
 _MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b"
@@ -114,7 +117,7 @@ def read_when(text: str, now: datetime) -> DueTime:
     is_next = words.startswith("next ")
     if not is_next and _WEEKDAY_ALONE.fullmatch(plain) and first - _WEEK > now:  # the parser never takes it for today
         first -= _WEEK
-    is_span = _IS_SPAN.match(words) is not None
+    is_span = _IS_SPAN.match(plain) is not None
     if is_span:  # elapsed time, also across a change to or from summer time
         first = (here.astimezone(UTC) + (first - now)).astimezone(here.tzinfo).replace(tzinfo=None)
     while first <= now and repeat != ONCE and first.date() >= now.date() - timedelta(days=1):
@@ -143,6 +146,7 @@ def _plain(words: str) -> str:
     """The text in words that dateparser understands."""
     for word, plain in _WORDS.items():
         words = re.sub(rf"\b{word}\b", plain, words)
+    words = _QUARTER.sub(_clock_time, words)
     words = _HOUR.sub(lambda at: f"at {_digits(at[1] or at[2])}", words)
     words = _IN_THE.sub(lambda at: f"at {at[2]}{at[3] or ''} {'am' if at[4] == 'morning' else 'pm'}", words)
     if _MAYBE_NEXT_DAY.search(words):
@@ -153,6 +157,12 @@ def _plain(words: str) -> str:
         words = words.replace(f" {part}", "" if _HAS_TIME.search(_BARE_HOUR.sub(r"\1\2:00", words)) else f" at {at}")
     words = words.replace("next ", "", 1) if re.match(r"next \w+day", words) else words
     return _BARE_HOUR.sub(r"\1\2:00", words).strip()
+
+
+def _clock_time(at: re.Match[str]) -> str:
+    """The time "at 9:30" for "half past nine"."""
+    hour, minutes = int(_digits(at[2])), _MINUTES[at[1]]
+    return f"at {(hour - 1 or 12) if minutes == 45 else hour}:{minutes}"
 
 
 def _digits(hour: str) -> str:

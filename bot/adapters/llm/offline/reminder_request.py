@@ -13,7 +13,7 @@ _TIME_WORD = re.compile(
     r"(?:in|at|on|every|each|next|this|the|a|an|of|and|day|after|before|today|tonight|tomorrow|noon|midnight|morning|"
     r"afternoon|evening|daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|"
     r"other|second|third|fourth|weekday|weekdays|week|month|year|hour|hours|minutes?|mins?|seconds?|"
-    r"days|weeks|months|half|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|am|pm|o'clock|"
+    r"days|weeks|months|half|quarter|past|to|end|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|am|pm|o'clock|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|"
     r"november|december|\d[\d:./-]{0,15}(?:st|nd|rd|th|am|pm|h)?)",
     re.IGNORECASE,
@@ -40,13 +40,15 @@ def find_reminder(goal: str) -> Mapping[str, str]:
     if begin is None:
         return {}
     rest = f" {text[begin.end() :].strip(' ,')}"
-    joins = sorted((at, join) for join in _JOINS if (at := rest.find(join)) >= 0)
+    # "to" also belongs to a time: "at quarter to nine".
+    shown = rest.replace(" quarter to ", " quarter_to_")
+    joins = sorted((at, join) for join in _JOINS if (at := shown.find(join)) >= 0)
     if not joins:
         return {}
     at, join = joins[0]
     before, after = rest[:at].strip(" ,"), rest[at + len(join) :].strip()
     if before:
-        is_time = all(_TIME_WORD.fullmatch(word.strip(",")) for word in before.split())
+        is_time = all(map(_TIME_WORD.fullmatch, before.replace(",", " ").split()))
         return {"what": after, "when": before} if after and is_time else {}
     return _time_at_end(after) or ({"what": after, "when": ""} if after and join == " to " else {})
 
