@@ -132,6 +132,8 @@ def test_archive_share_release_delete(world: World, admin: Visitor, answer: Epis
 def test_what_it_would_recall_now(admin: Visitor, answer: Episode) -> None:
     html = admin.page(f"episodes/{answer.id}/recall")
     assert "under the blue pot" in html
+    [of_lesson] = re.findall(r'data-label="Belief">(0\.\d\d)<', html)
+    assert f'<bdi>under the blue pot</bdi></th><td class="number">{of_lesson}<' in html
     assert "Nothing is near enough" in admin.page(f"episodes/{answer.id}/recall", goal="zzz qqq", person="bo")
 
 
