@@ -13,9 +13,9 @@ _TIME_WORD = re.compile(
     r"(?:in|at|on|every|each|next|this|the|a|an|of|and|day|after|before|today|tonight|tomorrow|noon|midnight|morning|"
     r"afternoon|evening|daily|weekly|biweekly|fortnightly|monthly|quarterly|yearly|"
     r"other|second|third|fourth|weekday|weekdays|week|month|year|hour|hours|minutes?|mins?|seconds?|"
-    r"days|weeks|months|half|quarter|past|to|end|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|am|pm|o'clock|"
+    r"days|weeks|months|half|one|two|three|four|five|six|seven|eight|nine|ten|twelve|fifteen|twenty|thirty|am|pm|o'clock|"
     r"(?:mon|tues|wednes|thurs|fri|satur|sun)days?|january|february|march|april|may|june|july|august|september|october|"
-    r"november|december|\d[\d:./-]{0,15}(?:st|nd|rd|th|am|pm|h)?)",
+    r"november|december|\d[\d:./-]{0,15}(?:st|nd|rd|th|am|pm|h)?|(?:half|quarter)_(?:past|to)_\w{1,10})",
     re.IGNORECASE,
 )
 _STARTS = frozenset(
@@ -28,6 +28,13 @@ _PREPOSITIONS = frozenset({"in", "at", "on", "every", "each"})
 _BELONGS = frozenset({"of", "before", "after", "until", "till", "from", "by", "since"})
 """Words after which a day is no time to remind at: "two days before friday", "the talk of monday"."""
 _JOINS = (" to ", " that ", " about ", ": ")
+_SPOKEN_TIME = re.compile(
+    r"\b(half(?= past)|quarter) (past|to) "
+    r"(?=\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b)",
+    re.IGNORECASE,
+)
+"""The beginning of "quarter to nine", which is one word while the request is read: its "to" joins nothing."""
+_AS_ONE_WORD = re.compile(r"\b(half|quarter)_(past|to)_", re.IGNORECASE)
 
 
 def find_reminder(goal: str) -> Mapping[str, str]:
@@ -39,16 +46,19 @@ def find_reminder(goal: str) -> Mapping[str, str]:
     begin = _BEGIN.match(text) if len(text) <= _LONGEST else None
     if begin is None:
         return {}
-    rest = f" {text[begin.end() :].strip(' ,')}"
-    # "to" also belongs to a time: "at quarter to nine".
-    shown = rest.replace(" quarter to ", " quarter_to_")
-    joins = sorted((at, join) for join in _JOINS if (at := shown.find(join)) >= 0)
+    rest = _SPOKEN_TIME.sub(r"\1_\2_", f" {text[begin.end() :].strip(' ,')}")
+    joins = sorted((at, join) for join in _JOINS if (at := rest.find(join)) >= 0)
     if not joins:
         return {}
     at, join = joins[0]
-    before, after = rest[:at].strip(" ,"), rest[at + len(join) :].strip()
+    found = _around(rest[:at].strip(" ,"), join, rest[at + len(join) :].strip())
+    return {name: _AS_ONE_WORD.sub(r"\1 \2 ", words) for name, words in found.items()}
+
+
+def _around(before: str, join: str, after: str) -> Mapping[str, str]:
+    """What is asked for by the words before and after the one that joins them."""
     if before:
-        is_time = all(map(_TIME_WORD.fullmatch, before.replace(",", " ").split()))
+        is_time = all(word == "end" or _TIME_WORD.fullmatch(word) for word in before.replace(",", " ").split())
         return {"what": after, "when": before} if after and is_time else {}
     return _time_at_end(after) or ({"what": after, "when": ""} if after and join == " to " else {})
 
