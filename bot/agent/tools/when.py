@@ -162,7 +162,9 @@ def _plain(words: str) -> str:
 def _clock_time(at: re.Match[str]) -> str:
     """The time "at 9:30" for "half past nine"."""
     hour, minutes = int(_digits(at[2])), _MINUTES[at[1]]
-    return f"at {(hour - 1 or 12) if minutes == 45 else hour}:{minutes}"
+    if minutes == 45:
+        hour = 23 if hour == 0 else hour - 1 or 12
+    return f"at {hour}:{minutes}"
 
 
 def _digits(hour: str) -> str:

@@ -55,6 +55,7 @@ NOW = datetime(2026, 11, 24, 14, 0, tzinfo=UTC)
         ("at half past nine tomorrow", "2026-11-25T09:30", ""),
         ("quarter past five in the afternoon", "2026-11-24T17:15", ""),
         ("tomorrow at quarter to one", "2026-11-25T12:45", ""),
+        ("tomorrow at quarter to 0", "2026-11-25T23:45", ""),
         ("in an hour and a half", "2026-11-24T15:30", ""),
         ("tomorrow at 2:15 pm", "2026-11-25T14:15", ""),
         ("tomorrow evening at 7", "2026-11-25T19:00", ""),
